@@ -1,0 +1,107 @@
+//! A connection as a value: messages in, decisions out.
+//!
+//! Everything that relates one message to another lives here, for every transport and both
+//! eras: which ids are open, who is calling, what may be sent to whom and when. Nothing here
+//! does I/O, awaits, spawns, locks, logs or reads a clock; time comes in as an argument.
+//!
+//! # The contract
+//!
+//! There are four kinds of methods.
+//!
+//! | kind | methods of [`ServerConnection`] |
+//! |---|---|
+//! | it happened | [`receive`], [`input_closed`], [`timeout`], [`reply`] |
+//! | we want | [`progress`], [`log`], [`ask`], [`publish`], [`shut_down`] |
+//! | what next | [`poll`] |
+//! | when | [`deadline`] |
+//!
+//! After each call of the first two kinds, drain [`poll`] and do what it says, in order. Call
+//! [`timeout`] when [`deadline`] has passed.
+//!
+//! ```text
+//!            receive ┌──────────────────┐ poll
+//!  frames ──────────►│                  ├──────► Send    to the transport
+//!                    │ ServerConnection ├──────► Start   a call
+//!  outcomes ────────►│                  ├──────► Stop    a call
+//!              reply └──────────────────┘        Answer, Heard, Close
+//! ```
+//!
+//! # What it promises, whatever a peer sends
+//!
+//! * Each request gets at most one reply, and exactly one unless it is cancelled or the
+//!   connection ends. A call that is open always has a task or a question behind it.
+//! * Nothing about a request is sent after its reply or its cancellation.
+//! * An id can be used again as soon as its call has ended or was cancelled; what comes late of
+//!   the old call cannot answer the new one, for inside calls go by [`CallId`].
+//! * A subscription is acknowledged before it is told anything.
+//! * Progress is sent only to who asked for it, and only rising.
+//! * Log messages are sent only at the level that was asked for.
+//! * A modern caller is never sent a request; a legacy one only on behalf of its own call.
+//! * Each question is answered exactly once, if only by [`Answer::Gone`].
+//! * [`receive`] answers what it is given or ignores it; it never fails.
+//!
+//! [`receive`]: ServerConnection::receive
+//! [`input_closed`]: ServerConnection::input_closed
+//! [`timeout`]: ServerConnection::timeout
+//! [`reply`]: ServerConnection::reply
+//! [`progress`]: ServerConnection::progress
+//! [`log`]: ServerConnection::log
+//! [`ask`]: ServerConnection::ask
+//! [`publish`]: ServerConnection::publish
+//! [`shut_down`]: ServerConnection::shut_down
+//! [`poll`]: ServerConnection::poll
+//! [`deadline`]: ServerConnection::deadline
+
+mod asks;
+mod calls;
+mod classify;
+mod server;
+mod session;
+mod subscriptions;
+
+use std::time::Duration;
+
+pub use self::asks::{Answer, AskId};
+pub use self::calls::{CallId, LogMessage, Progress};
+pub use self::classify::Caller;
+pub use self::server::{Outgoing, Output, ServerConfig, ServerConnection, ServerMessage};
+pub use self::subscriptions::Change;
+
+/// What one connection may hold, and how long it waits.
+///
+/// Each bound is there because a peer could otherwise make this side hold ever more. Zero is
+/// a configuration error for all of them but [`grace`](Self::grace).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Members of a batch. Default 1,000. Stops one line from starting any number of calls.
+    pub batch: usize,
+    /// `subscriptions/listen` streams open at once. Default 16. A stream takes no slot of the
+    /// calls in flight and never ends by itself; one more is `server_busy`.
+    pub listens: usize,
+    /// Resources subscribed to: by `resources/subscribe`, and in each listen stream. Default
+    /// 1,000. Stops a client from filling memory with URIs.
+    pub subscriptions: usize,
+    /// Questions to the client that are open at once. Default 64. Stops handlers from piling
+    /// up questions that nobody answers.
+    pub asks: usize,
+    /// How long a question waits for its answer. Default 60 s. Stops a silent user from
+    /// holding a call's slot for ever.
+    pub ask: Duration,
+    /// How long running calls may go on once the connection ends. Default 1 s; zero cancels
+    /// them at once. Stops a stuck handler from keeping the process alive.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            batch: 1_000,
+            listens: 16,
+            subscriptions: 1_000,
+            asks: 64,
+            ask: Duration::from_secs(60),
+            grace: Duration::from_secs(1),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Requests that this side made: who waits for what, and until when.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::calls::CallId;
+use crate::error::ErrorObject;
+use crate::jsonrpc::{RequestId, Response};
+use crate::methods::{ClientResult, Method};
+
+/// One question to the client. Minted by the connection and never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AskId(u64);
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The client's answer.
+    Given(ClientResult),
+    /// The client answered with an error, or with something that is no answer to this.
+    Refused(ErrorObject),
+    /// The client did not answer in time.
+    TimedOut,
+    /// There will be no answer: the call that asked has ended, or the connection has.
+    Gone,
+}
+
+struct Ask {
+    call: CallId,
+    method: Method,
+    deadline: Instant,
+}
+
+/// The questions that are open.
+#[derive(Default)]
+pub(super) struct Asks {
+    open: HashMap<AskId, Ask>,
+    minted: u64,
+}
+
+impl Asks {
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(super) fn open(&mut self, call: CallId, method: Method, deadline: Instant) -> AskId {
+        let id = AskId(self.minted);
+        self.minted += 1;
+        self.open.insert(
+            id,
+            Ask {
+                call,
+                method,
+                deadline,
+            },
+        );
+        id
+    }
+
+    /// What a response answers, if it answers anything that is open.
+    pub(super) fn answer(&mut self, response: Response) -> Option<(AskId, Answer)> {
+        let id = AskId::from_wire(response.id.as_ref()?)?;
+        let ask = self.open.remove(&id)?;
+        let answer = match response.outcome {
+            Ok(result) => match ClientResult::parse(&ask.method, &result) {
+                Ok(result) => Answer::Given(result),
+                Err(error) => Answer::Refused(ErrorObject::internal(error.to_string())),
+            },
+            Err(error) => Answer::Refused(error),
+        };
+        Some((id, answer))
+    }
+
+    /// Closes the questions of a call.
+    pub(super) fn close(&mut self, call: CallId) -> Vec<AskId> {
+        self.take(|ask| ask.call == call)
+    }
+
+    /// Closes the questions that have waited long enough.
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<AskId> {
+        self.take(|ask| ask.deadline <= now)
+    }
+
+    /// The calls that wait for an answer.
+    pub(super) fn calls(&self) -> Vec<CallId> {
+        let mut calls: Vec<_> = self.open.values().map(|ask| ask.call).collect();
+        calls.sort_unstable();
+        calls.dedup();
+        calls
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.open.values().map(|ask| ask.deadline).min()
+    }
+
+    fn take(&mut self, which: impl Fn(&Ask) -> bool) -> Vec<AskId> {
+        if self.open.is_empty() {
+            return Vec::new();
+        }
+        let mut ids: Vec<_> = self
+            .open
+            .iter()
+            .filter_map(|(id, ask)| which(ask).then_some(*id))
+            .collect();
+        ids.sort_unstable();
+        for id in &ids {
+            self.open.remove(id);
+        }
+        ids
+    }
+}
+
+/// Text, so that no peer takes an id of this side for one of its own numbers.
+const PREFIX: &str = "ask-";
+
+impl AskId {
+    pub(super) fn to_wire(self) -> RequestId {
+        format!("{PREFIX}{}", self.0).into()
+    }
+
+    fn from_wire(id: &RequestId) -> Option<Self> {
+        let number = id.as_str()?.strip_prefix(PREFIX)?;
+        let ask = Self(number.parse().ok()?);
+        // "ask-01" and "ask-+1" are numbers too, but not ids of this side.
+        (ask.to_wire() == *id).then_some(ask)
+    }
+}

@@ -1,0 +1,113 @@
+//! Requests that this side serves: exactly one reply each, and nothing after it.
+
+use std::collections::HashMap;
+
+use super::classify::Caller;
+use crate::jsonrpc::{RawJson, RequestId};
+use crate::types::LoggingLevel;
+
+/// One call. Minted by the connection and never used again, unlike the id on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(u64);
+
+/// How far a call has got, as its handler says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// How much is done. Has to rise from one report to the next, in any unit.
+    pub progress: f64,
+    /// How much there is to do, in the same unit.
+    pub total: Option<f64>,
+    /// One line for a person. Since 2025-03-26.
+    pub message: Option<String>,
+}
+
+/// A log message of a call's handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogMessage {
+    /// How bad it is.
+    pub level: LoggingLevel,
+    /// What part of the server it comes from.
+    pub logger: Option<String>,
+    /// The message: text, or any JSON.
+    pub data: RawJson,
+}
+
+/// The batch that a request came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct BatchId(pub(super) u64);
+
+/// An open request.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) id: RequestId,
+    pub(super) caller: Caller,
+    pub(super) batch: Option<BatchId>,
+    /// What was last reported.
+    pub(super) progress: f64,
+    pub(super) kind: Kind,
+}
+
+/// What an open request waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Work, which ends with a reply.
+    Running,
+    /// A stream of notifications, which ends when either side wants it to.
+    Listening,
+}
+
+/// The open requests, by their id here and by their id on the wire.
+#[derive(Default)]
+pub(super) struct Calls {
+    open: HashMap<CallId, Call>,
+    ids: HashMap<RequestId, CallId>,
+    minted: u64,
+}
+
+impl Calls {
+    pub(super) fn is_open(&self, id: &RequestId) -> bool {
+        self.ids.contains_key(id)
+    }
+
+    /// How many calls of a kind are open.
+    pub(super) fn count(&self, kind: Kind) -> usize {
+        self.open.values().filter(|call| call.kind == kind).count()
+    }
+
+    pub(super) fn open(&mut self, call: Call) -> CallId {
+        let id = CallId(self.minted);
+        self.minted += 1;
+        self.ids.insert(call.id.clone(), id);
+        self.open.insert(id, call);
+        id
+    }
+
+    pub(super) fn get(&self, id: CallId) -> Option<&Call> {
+        self.open.get(&id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: CallId) -> Option<&mut Call> {
+        self.open.get_mut(&id)
+    }
+
+    pub(super) fn find(&self, id: &RequestId) -> Option<CallId> {
+        self.ids.get(id).copied()
+    }
+
+    pub(super) fn close(&mut self, id: CallId) -> Option<Call> {
+        let call = self.open.remove(&id)?;
+        self.ids.remove(&call.id);
+        Some(call)
+    }
+
+    /// The calls of a kind, oldest first.
+    pub(super) fn of(&self, kind: Kind) -> Vec<CallId> {
+        let mut ids: Vec<_> = self
+            .open
+            .iter()
+            .filter_map(|(id, call)| (call.kind == kind).then_some(*id))
+            .collect();
+        ids.sort_unstable();
+        ids
+    }
+}

@@ -1,0 +1,218 @@
+//! Who is calling: the one place where the era of a request is decided.
+//!
+//! A request whose `_meta` carries one of the members that 2026-07-28 reserves for requests
+//! is modern and speaks for itself; any other belongs to the legacy session. So both eras can
+//! be spoken on one connection, as the specification allows.
+//!
+//! Spec: [versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning).
+
+use std::sync::Arc;
+
+use super::session::Session;
+use crate::error::ErrorObject;
+use crate::jsonrpc::{ProgressToken, RawJson};
+use crate::meta::RequestMeta;
+use crate::methods::{ClientRequest, Method};
+use crate::types::{ClientCapabilities, Implementation, LoggingLevel};
+use crate::version::{Era, ProtocolVersion};
+use crate::wire::wire;
+
+/// Who sent a request, and what it may be sent in return.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    version: ProtocolVersion,
+    capabilities: Arc<ClientCapabilities>,
+    client: Option<Arc<Implementation>>,
+    log: Option<LoggingLevel>,
+    progress: Option<ProgressToken>,
+}
+
+impl Caller {
+    /// The revision that the request is written in.
+    #[must_use]
+    pub fn version(&self) -> ProtocolVersion {
+        self.version
+    }
+
+    /// What the client can do, as it declared for this request.
+    #[must_use]
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        &self.capabilities
+    }
+
+    /// Who the client says it is. A claim: nothing should be decided by it.
+    #[must_use]
+    pub fn client(&self) -> Option<&Implementation> {
+        self.client.as_deref()
+    }
+
+    /// The lowest level of log messages that the caller wants; `None` if it wants none.
+    #[must_use]
+    pub fn log_level(&self) -> Option<LoggingLevel> {
+        self.log
+    }
+
+    /// The token under which the caller wants to hear of progress.
+    #[must_use]
+    pub fn progress_token(&self) -> Option<&ProgressToken> {
+        self.progress.as_ref()
+    }
+
+    pub(super) fn era(&self) -> Era {
+        self.version.era()
+    }
+}
+
+/// Gives a request its type and its caller, or refuses it.
+pub(super) fn classify(
+    method: &Method,
+    params: Option<RawJson>,
+    session: &Session,
+    supported: &[ProtocolVersion],
+) -> Result<(Caller, ClientRequest), ErrorObject> {
+    match ClientRequest::parse(method.clone(), params.clone()) {
+        Ok(request) => {
+            let caller = caller(method, request.meta(), session, supported)?;
+            Ok((caller, request))
+        }
+        // Who is calling decides which refusal comes first.
+        Err(malformed) => {
+            let meta = params.and_then(|params| params.decode::<MetaOnly>().ok()?.meta);
+            match meta.as_ref().map(RawJson::decode::<RequestMeta>) {
+                Some(Err(error)) => Err(refuse_meta(meta.as_ref(), &error, supported)),
+                Some(Ok(meta)) => {
+                    caller(method, Some(&meta), session, supported).and(Err(malformed))
+                }
+                None => caller(method, None, session, supported).and(Err(malformed)),
+            }
+        }
+    }
+}
+
+fn caller(
+    method: &Method,
+    meta: Option<&RequestMeta>,
+    session: &Session,
+    supported: &[ProtocolVersion],
+) -> Result<Caller, ErrorObject> {
+    let caller = match meta.filter(|meta| is_modern(meta)) {
+        Some(meta) => modern(meta, supported)?,
+        None => legacy(method, meta, session, supported)?,
+    };
+    match method.versions() {
+        Some(versions) if versions.contains(&caller.version) => Ok(caller),
+        _ => Err(ErrorObject::method_not_found(method.as_str())),
+    }
+}
+
+fn is_modern(meta: &RequestMeta) -> bool {
+    meta.protocol_version.is_some()
+        || meta.client_capabilities.is_some()
+        || meta.client_info.is_some()
+        || meta.log_level.is_some()
+}
+
+fn modern(meta: &RequestMeta, supported: &[ProtocolVersion]) -> Result<Caller, ErrorObject> {
+    let requested = meta
+        .protocol_version
+        .as_ref()
+        .ok_or_else(|| missing("io.modelcontextprotocol/protocolVersion"))?;
+    let version = modern_version(requested, supported)?;
+    let capabilities = meta
+        .client_capabilities
+        .as_ref()
+        .ok_or_else(|| missing("io.modelcontextprotocol/clientCapabilities"))?;
+    Ok(Caller {
+        version,
+        capabilities: capabilities.clone(),
+        client: meta.client_info.clone(),
+        log: meta.log_level,
+        progress: meta.progress_token.clone(),
+    })
+}
+
+fn modern_version(
+    requested: &str,
+    supported: &[ProtocolVersion],
+) -> Result<ProtocolVersion, ErrorObject> {
+    let modern = || supported.iter().filter(|version| version.era() == Era::Modern);
+    modern()
+        .find(|version| version.as_str() == requested)
+        .copied()
+        // Legacy revisions have no form in which a request names them, so they are not offered.
+        .ok_or_else(|| {
+            ErrorObject::unsupported_version(requested, &modern().copied().collect::<Vec<_>>())
+        })
+}
+
+fn missing(key: &str) -> ErrorObject {
+    ErrorObject::invalid_params(format!("Invalid params: `_meta` lacks `{key}`"))
+}
+
+fn legacy(
+    method: &Method,
+    meta: Option<&RequestMeta>,
+    session: &Session,
+    supported: &[ProtocolVersion],
+) -> Result<Caller, ErrorObject> {
+    let progress = meta.and_then(|meta| meta.progress_token.clone());
+    if let Some(terms) = session.terms() {
+        return Ok(Caller {
+            version: terms.version,
+            capabilities: terms.capabilities.clone(),
+            client: Some(terms.client.clone()),
+            log: Some(terms.log),
+            progress,
+        });
+    }
+    let newest = supported
+        .iter()
+        .filter(|version| version.era() == Era::Legacy)
+        .max();
+    match (method, newest) {
+        (Method::Initialize | Method::Ping, Some(newest)) => Ok(Caller {
+            version: *newest,
+            capabilities: Arc::default(),
+            client: None,
+            log: None,
+            progress,
+        }),
+        (Method::Initialize, None) => Err(ErrorObject::unsupported_version(
+            "initialize",
+            supported,
+        )),
+        (Method::Other(name), _) => Err(ErrorObject::method_not_found(name)),
+        _ => Err(ErrorObject::invalid_params(
+            "Invalid params: there is no session, and `_meta` lacks \
+             `io.modelcontextprotocol/protocolVersion` and \
+             `io.modelcontextprotocol/clientCapabilities`; send `initialize` first, or add them",
+        )),
+    }
+}
+
+wire! {
+    /// Parameters of which only `_meta` matters.
+    struct MetaOnly {
+        /// Not yet looked at.
+        optional "_meta" => meta: RawJson,
+    }
+}
+
+wire! {
+    /// A `_meta` of which only the revision matters.
+    struct VersionOnly {
+        /// The revision that the request is written in.
+        optional "io.modelcontextprotocol/protocolVersion" => version: String,
+    }
+}
+
+/// The refusal for a `_meta` that does not fit its type.
+fn refuse_meta(
+    meta: Option<&RawJson>,
+    error: &serde_json::Error,
+    supported: &[ProtocolVersion],
+) -> ErrorObject {
+    meta.and_then(|meta| meta.decode::<VersionOnly>().ok()?.version)
+        .and_then(|requested| modern_version(&requested, supported).err())
+        .unwrap_or_else(|| ErrorObject::invalid_params(format!("Invalid params: `_meta`: {error}")))
+}

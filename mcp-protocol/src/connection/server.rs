@@ -1,0 +1,824 @@
+//! The server's side of a connection.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::asks::{Answer, AskId, Asks};
+use super::calls::{BatchId, Call, CallId, Calls, Kind, LogMessage, Progress};
+use super::classify::{Caller, classify};
+use super::session::{Session, Terms};
+use super::subscriptions::{self, Change, Subscriptions};
+use super::Limits;
+use crate::compat;
+use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
+use crate::error::{ErrorCode, ErrorObject};
+use crate::jsonrpc::{
+    Batch, Encode, Incoming, Message, Notification, ReplyId, Request, RequestId,
+    encode_response,
+};
+use crate::meta::{NotificationMeta, ResultMeta};
+use crate::methods::{
+    ClientNotification, ClientRequest, Method, ServerNotification, ServerRequest, ServerResult,
+};
+use crate::types::*;
+use crate::version::{Era, ProtocolVersion};
+
+/// What a server says of itself, and what each of its connections may hold.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// Name and version.
+    pub info: Arc<Implementation>,
+    /// How a model should use this server.
+    pub instructions: Option<String>,
+    /// What the server offers. A method without its capability is answered −32601.
+    pub capabilities: ServerCapabilities,
+    /// The revisions that are spoken. Default: all.
+    pub versions: Vec<ProtocolVersion>,
+    /// The bounds of one connection.
+    pub limits: Limits,
+    /// The code of `server_busy`. Default [`ErrorCode::SERVER_BUSY`].
+    pub busy_code: ErrorCode,
+}
+
+impl ServerConfig {
+    /// A server that offers nothing yet, with the default limits.
+    #[must_use]
+    pub fn new(info: Implementation) -> Self {
+        Self {
+            info: Arc::new(info),
+            instructions: None,
+            capabilities: ServerCapabilities::default(),
+            versions: ProtocolVersion::ALL.to_vec(),
+            limits: Limits::default(),
+            busy_code: ErrorCode::SERVER_BUSY,
+        }
+    }
+
+    fn of_era(&self, era: Era) -> impl Iterator<Item = ProtocolVersion> {
+        let versions = self.versions.iter().copied();
+        versions.filter(move |version| version.era() == era)
+    }
+
+    /// Whether a request of this method has anything to be served by.
+    fn offers(&self, method: &Method) -> bool {
+        let capabilities = &self.capabilities;
+        match method {
+            Method::Initialize | Method::Ping | Method::Discover => true,
+            Method::ListTools | Method::CallTool => capabilities.tools.is_some(),
+            Method::ListPrompts | Method::GetPrompt => capabilities.prompts.is_some(),
+            Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => {
+                capabilities.resources.is_some()
+            }
+            Method::Subscribe | Method::Unsubscribe => capabilities
+                .resources
+                .as_ref()
+                .is_some_and(|resources| resources.subscribe == Some(true)),
+            Method::Complete => capabilities.completions.is_some(),
+            Method::SetLevel => capabilities.logging.is_some(),
+            Method::Listen => subscriptions::offers_streams(capabilities),
+            _ => false,
+        }
+    }
+}
+
+/// What the driver is to do next.
+#[derive(Debug)]
+pub enum Output {
+    /// Send a message.
+    Send(Outgoing),
+    /// Start to work on a request. [`ServerConnection::reply`] ends it.
+    Start {
+        /// The name of this call from now on.
+        call: CallId,
+        /// What is asked for.
+        request: ClientRequest,
+        /// Who asks.
+        caller: Caller,
+        /// Bytes of the request's parameters.
+        size: usize,
+    },
+    /// Stop working on a call. Whatever comes of it will not be sent.
+    Stop(CallId),
+    /// A question has been answered, as every question is, once.
+    Answer(AskId, Answer),
+    /// The client has notified this side of something that the connection does not deal with.
+    Heard(ClientNotification),
+    /// Nothing more will come. Flush what was sent and end.
+    Close {
+        /// How many calls were cut off because their time was up.
+        cut_off: usize,
+    },
+}
+
+/// A message on its way to the client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outgoing {
+    /// The message.
+    pub message: ServerMessage,
+    /// The request that it belongs to, for transports that answer each on its own stream.
+    pub about: Option<RequestId>,
+}
+
+/// What a server sends.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ServerMessage {
+    /// The answer to a request.
+    Response {
+        /// The id of the request, if it could be read.
+        id: ReplyId,
+        /// What came of it.
+        outcome: Result<ServerResult, ErrorObject>,
+    },
+    /// Something happened.
+    Notification(ServerNotification),
+    /// A question to a legacy client.
+    Request {
+        /// This side's id.
+        id: RequestId,
+        /// What is asked.
+        request: ServerRequest,
+    },
+    /// The answers to a batch. 2025-03-26 only.
+    Batch(Vec<ServerMessage>),
+}
+
+impl Encode for ServerMessage {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Response { id, outcome } => encode_response(out, id, outcome.as_ref()),
+            Self::Notification(notification) => notification.encode(out),
+            Self::Request { id, request } => request.encode(id, out),
+            Self::Batch(members) => {
+                out.push(b'[');
+                for (at, member) in members.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    member.encode(out);
+                }
+                out.push(b']');
+            }
+        }
+    }
+}
+
+/// Where the connection stands between its beginning and its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Nothing new is started; running calls have until the deadline.
+    Ending { deadline: Instant },
+    Closed,
+}
+
+/// A batch of which not every member has been answered.
+struct PendingBatch {
+    replies: Vec<ServerMessage>,
+    /// Members that run, and one for the batch itself while it is being read.
+    missing: usize,
+}
+
+/// One client, as the server sees it.
+///
+/// See the [module](crate::connection) for the contract.
+pub struct ServerConnection {
+    config: Arc<ServerConfig>,
+    session: Session,
+    calls: Calls,
+    asks: Asks,
+    subscriptions: Subscriptions,
+    batches: HashMap<BatchId, PendingBatch>,
+    batches_seen: u64,
+    /// Whether a request was accepted of a revision whose schema knows no `"id":null`.
+    omits_unreadable_id: bool,
+    phase: Phase,
+    output: VecDeque<Output>,
+}
+
+/// What happened.
+impl ServerConnection {
+    /// A connection on which nothing has happened yet.
+    #[must_use]
+    pub fn new(config: Arc<ServerConfig>) -> Self {
+        Self {
+            config,
+            session: Session::default(),
+            calls: Calls::default(),
+            asks: Asks::default(),
+            subscriptions: Subscriptions::default(),
+            batches: HashMap::new(),
+            batches_seen: 0,
+            omits_unreadable_id: false,
+            phase: Phase::Open,
+            output: VecDeque::new(),
+        }
+    }
+
+    /// The client has sent something.
+    pub fn receive(&mut self, incoming: Incoming) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        match incoming {
+            Incoming::Message(message) => self.message(message, None),
+            Incoming::Batch(batch) => self.batch(&batch),
+            Incoming::Bad(bad) if bad.expects_no_answer => {}
+            Incoming::Bad(bad) => self.refuse(bad.id, bad.error, None),
+        }
+    }
+
+    /// The client will send nothing more.
+    pub fn input_closed(&mut self, now: Instant) {
+        self.end(now);
+    }
+
+    /// The [`deadline`](Self::deadline) has passed.
+    pub fn timeout(&mut self, now: Instant) {
+        for ask in self.asks.expire(now) {
+            self.withdraw(ask);
+            self.output.push_back(Output::Answer(ask, Answer::TimedOut));
+        }
+        if matches!(self.phase, Phase::Ending { deadline } if deadline <= now) {
+            self.cut_off();
+        }
+    }
+
+    /// A call has come to its end. Ignored if the call was cancelled.
+    pub fn reply(&mut self, call: CallId, outcome: Result<ServerResult, ErrorObject>) {
+        let Some(call) = self.close(call) else {
+            return;
+        };
+        self.finish(call, outcome);
+        self.close_if_idle(0);
+    }
+}
+
+/// What the application wants.
+impl ServerConnection {
+    /// Tells the caller how far its call has got, if it asked to be told and this is further
+    /// than before.
+    pub fn progress(&mut self, call: CallId, report: Progress) {
+        let Some(open) = self.calls.get_mut(call) else {
+            return;
+        };
+        let Some(token) = open.caller.progress_token() else {
+            return;
+        };
+        // A comparison that NaN fails, too.
+        if !(report.progress > open.progress) || !report.progress.is_finite() {
+            return;
+        }
+        open.progress = report.progress;
+        let mut params = ProgressParams::new(token.clone(), report.progress);
+        params.total = report.total.filter(|total| total.is_finite());
+        params.message = report.message;
+        let (id, version) = (open.id.clone(), open.caller.version());
+        self.notify(ServerNotification::Progress(params), version, Some(id));
+    }
+
+    /// Sends the caller a log message, if it wants messages of that level.
+    pub fn log(&mut self, call: CallId, message: LogMessage) {
+        let Some(open) = self.calls.get(call) else {
+            return;
+        };
+        let wanted = match open.caller.era() {
+            // The level may have been set since the call began.
+            Era::Legacy => self.session.terms().map(|terms| terms.log),
+            Era::Modern => open.caller.log_level(),
+        };
+        if self.config.capabilities.logging.is_none()
+            || wanted.is_none_or(|wanted| message.level < wanted)
+        {
+            return;
+        }
+        let mut params = LogMessageParams::new(message.level, message.data);
+        params.logger = message.logger;
+        let (id, version) = (open.id.clone(), open.caller.version());
+        self.notify(ServerNotification::LogMessage(params), version, Some(id));
+    }
+
+    /// Asks the client something on behalf of a call.
+    ///
+    /// `None` when it cannot be asked: the call has ended, its caller is modern or of a
+    /// revision without such questions, or [`Limits::asks`] are open.
+    pub fn ask(&mut self, call: CallId, mut question: ServerRequest, now: Instant) -> Option<AskId> {
+        let open = self.calls.get(call)?;
+        let method = question.method();
+        let version = open.caller.version();
+        if open.caller.era() == Era::Modern
+            || !method.versions()?.contains(&version)
+            || self.asks.len() >= self.config.limits.asks
+        {
+            return None;
+        }
+        let about = Some(open.id.clone());
+        let ask = self.asks.open(call, method, now + self.config.limits.ask);
+        compat::fit_server_request(&mut question, version);
+        self.send(
+            ServerMessage::Request {
+                id: ask.to_wire(),
+                request: question,
+            },
+            about,
+        );
+        Some(ask)
+    }
+
+    /// Tells who has asked to be told that something has changed.
+    pub fn publish(&mut self, change: &Change) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        if *change == Change::Everything {
+            for change in self.subscriptions.everything() {
+                self.publish(&change);
+            }
+            return;
+        }
+        self.publish_to_session(change);
+        for stream in self.subscriptions.streams(change) {
+            let Some(call) = self.calls.get(stream) else {
+                continue;
+            };
+            let (id, version) = (call.id.clone(), call.caller.version());
+            let meta = NotificationMeta::new().subscription_id(id.clone());
+            let Some(notification) = notice(change, Some(meta)) else {
+                continue;
+            };
+            self.notify(notification, version, Some(id));
+        }
+    }
+
+    /// Ends the connection from this side, as [`input_closed`](Self::input_closed) does from
+    /// the other.
+    pub fn shut_down(&mut self, now: Instant) {
+        self.end(now);
+    }
+}
+
+/// What next.
+impl ServerConnection {
+    /// The next thing to do, until there is nothing left to do.
+    pub fn poll(&mut self) -> Option<Output> {
+        self.output.pop_front()
+    }
+
+    /// When to call [`timeout`](Self::timeout), if nothing else happens.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let ending = match self.phase {
+            Phase::Ending { deadline } => Some(deadline),
+            Phase::Open | Phase::Closed => None,
+        };
+        self.asks.deadline().into_iter().chain(ending).min()
+    }
+}
+
+/// Requests.
+impl ServerConnection {
+    fn message(&mut self, message: Message, batch: Option<BatchId>) {
+        match message {
+            Message::Request(request) => self.request(request, batch),
+            Message::Notification(notification) => self.notification(notification),
+            Message::Response(response) => {
+                if let Some((ask, answer)) = self.asks.answer(response) {
+                    self.output.push_back(Output::Answer(ask, answer));
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, request: Request, batch: Option<BatchId>) {
+        let Request { id, method, params } = request;
+        if self.calls.is_open(&id) {
+            let error = ErrorObject::invalid_request(format!(
+                "Invalid request: a request with the id {id} is still open"
+            ));
+            return self.refuse(Some(id), error, batch);
+        }
+        let size = params.as_ref().map_or(0, |params| params.as_bytes().len());
+        let classified = classify(&method, params, &self.session, &self.config.versions);
+        let (caller, request) = match classified {
+            Ok(_) if !self.config.offers(&method) => {
+                let error = ErrorObject::method_not_found(method.as_str());
+                return self.refuse(Some(id), error, batch);
+            }
+            Ok(classified) => classified,
+            Err(error) => return self.refuse(Some(id), error, batch),
+        };
+        self.accepted(&caller, &method);
+        match request {
+            ClientRequest::Initialize(params) => self.initialize(id, params, batch),
+            ClientRequest::Ping(_) => {
+                let result = ServerResult::Ping(EmptyResult::new());
+                self.respond(id, caller.version(), Ok(result), batch);
+            }
+            ClientRequest::Discover(_) => {
+                let result = ServerResult::Discover(self.discover());
+                self.respond(id, caller.version(), Ok(result), batch);
+            }
+            ClientRequest::SetLevel(params) => {
+                self.session.set_log_level(params.level);
+                let result = ServerResult::SetLevel(EmptyResult::new());
+                self.respond(id, caller.version(), Ok(result), batch);
+            }
+            ClientRequest::Subscribe(params) => {
+                let limit = self.config.limits.subscriptions;
+                let outcome = self
+                    .subscriptions
+                    .subscribe(params.uri, limit)
+                    .map(|()| ServerResult::Subscribe(EmptyResult::new()))
+                    .map_err(|limit| self.busy(limit, &method));
+                self.respond(id, caller.version(), outcome, batch);
+            }
+            ClientRequest::Unsubscribe(params) => {
+                self.subscriptions.unsubscribe(&params.uri);
+                let result = ServerResult::Unsubscribe(EmptyResult::new());
+                self.respond(id, caller.version(), Ok(result), batch);
+            }
+            ClientRequest::Listen(params) => self.listen(id, caller, params, batch),
+            request => {
+                let call = self.open(id, caller.clone(), batch, Kind::Running);
+                self.output.push_back(Output::Start {
+                    call,
+                    request,
+                    caller,
+                    size,
+                });
+            }
+        }
+    }
+
+    /// A request was good enough to be served, which says something about its sender.
+    fn accepted(&mut self, caller: &Caller, method: &Method) {
+        match caller.era() {
+            Era::Modern => self.omits_unreadable_id = true,
+            Era::Legacy if *method != Method::Ping => self.session.initialized(),
+            Era::Legacy => {}
+        }
+    }
+
+    fn initialize(&mut self, id: RequestId, params: InitializeParams, batch: Option<BatchId>) {
+        if self.session.terms().is_some() {
+            let error = ErrorObject::invalid_request("Invalid request: already initialized");
+            return self.refuse(Some(id), error, batch);
+        }
+        let requested = self
+            .config
+            .of_era(Era::Legacy)
+            .find(|version| version.as_str() == params.protocol_version);
+        let newest = self.config.of_era(Era::Legacy).max();
+        let version = requested
+            .or(newest)
+            .expect("without a legacy revision, initialize is refused when it is classified");
+        self.session.initialize(Terms {
+            version,
+            capabilities: Arc::new(params.capabilities),
+            client: Arc::new(params.client_info),
+            log: LoggingLevel::Info,
+        });
+        self.omits_unreadable_id |= version >= ProtocolVersion::V2025_11_25;
+        let mut result = InitializeResult::new(
+            version.as_str(),
+            self.config.capabilities.clone(),
+            (*self.config.info).clone(),
+        );
+        result.instructions.clone_from(&self.config.instructions);
+        self.respond(id, version, Ok(ServerResult::Initialize(result)), batch);
+    }
+
+    fn discover(&self) -> DiscoverResult {
+        let versions: Vec<_> = self
+            .config
+            .of_era(Era::Modern)
+            .map(|version| version.as_str().to_owned())
+            .collect();
+        let mut result = DiscoverResult::new(versions, self.config.capabilities.clone());
+        result.instructions.clone_from(&self.config.instructions);
+        result
+    }
+
+    fn listen(
+        &mut self,
+        id: RequestId,
+        caller: Caller,
+        params: ListenParams,
+        batch: Option<BatchId>,
+    ) {
+        let Limits {
+            listens,
+            subscriptions,
+            ..
+        } = self.config.limits;
+        let uris = params.notifications.resource_subscriptions.as_ref();
+        let error = if batch.is_some() {
+            // It would hold back the answers to all the others.
+            Some(ErrorObject::invalid_request("Invalid request: a stream in a batch"))
+        } else if self.calls.count(Kind::Listening) >= listens {
+            Some(self.busy(listens, &Method::Listen))
+        } else if uris.is_some_and(|uris| uris.len() > subscriptions) {
+            Some(self.busy(subscriptions, &Method::Listen))
+        } else {
+            None
+        };
+        if let Some(error) = error {
+            return self.refuse(Some(id), error, batch);
+        }
+        let version = caller.version();
+        let call = self.open(id.clone(), caller, None, Kind::Listening);
+        let granted = subscriptions::grant(params.notifications, &self.config.capabilities);
+        self.subscriptions.open(call, granted.clone());
+        let meta = NotificationMeta::new().subscription_id(id.clone());
+        let acknowledged = AcknowledgedParams::new(granted).meta(meta);
+        self.notify(
+            ServerNotification::SubscriptionsAcknowledged(acknowledged),
+            version,
+            Some(id),
+        );
+    }
+
+    fn notification(&mut self, notification: Notification) {
+        // A notification is never answered, and so a malformed one is as good as none.
+        let parsed = ClientNotification::parse(notification.method, notification.params);
+        match parsed {
+            Ok(ClientNotification::Initialized(_)) => self.session.initialized(),
+            Ok(ClientNotification::Cancelled(params)) => {
+                let call = params.request_id.and_then(|id| self.calls.find(&id));
+                if let Some(call) = call {
+                    self.cancel(call);
+                }
+            }
+            Ok(notification) => self.output.push_back(Output::Heard(notification)),
+            Err(_) => {}
+        }
+    }
+
+    fn batch(&mut self, batch: &Batch) {
+        let version = self.session.terms().map(|terms| terms.version);
+        let refusal = if version != Some(ProtocolVersion::V2025_03_26) {
+            Some("Invalid request: only 2025-03-26 has batches")
+        } else if batch.is_empty() {
+            Some("Invalid request: an empty batch")
+        } else if batch.len() > self.config.limits.batch {
+            Some("Invalid request: too many messages in a batch")
+        } else {
+            None
+        };
+        if let Some(reason) = refusal {
+            return self.refuse(None, ErrorObject::invalid_request(reason), None);
+        }
+        let members = batch.members();
+        let initializes = |message: &Message| {
+            matches!(message, Message::Request(request) if request.method == Method::Initialize)
+        };
+        if members.iter().flatten().any(initializes) {
+            let error = ErrorObject::invalid_request("Invalid request: initialize in a batch");
+            return self.refuse(None, error, None);
+        }
+        let id = BatchId(self.batches_seen);
+        self.batches_seen += 1;
+        let pending = PendingBatch {
+            replies: Vec::new(),
+            missing: 1,
+        };
+        self.batches.insert(id, pending);
+        for member in members {
+            match member {
+                Ok(message) => self.message(message, Some(id)),
+                Err(bad) if bad.expects_no_answer => {}
+                Err(bad) => self.refuse(bad.id, bad.error, Some(id)),
+            }
+        }
+        self.batch_member_done(id);
+    }
+}
+
+/// Ends: of a call, of a question, of the connection.
+impl ServerConnection {
+    fn open(
+        &mut self,
+        id: RequestId,
+        caller: Caller,
+        batch: Option<BatchId>,
+        kind: Kind,
+    ) -> CallId {
+        if let Some(pending) = batch.and_then(|batch| self.batches.get_mut(&batch)) {
+            pending.missing += 1;
+        }
+        self.calls.open(Call {
+            id,
+            caller,
+            batch,
+            progress: f64::NEG_INFINITY,
+            kind,
+        })
+    }
+
+    /// Forgets a call and whatever hangs on it. What is due to its batch is the caller's.
+    fn close(&mut self, id: CallId) -> Option<Call> {
+        let call = self.calls.close(id)?;
+        for ask in self.asks.close(id) {
+            self.withdraw(ask);
+            self.output.push_back(Output::Answer(ask, Answer::Gone));
+        }
+        self.subscriptions.close(id);
+        Some(call)
+    }
+
+    /// Ends a call with its reply.
+    fn finish(&mut self, call: Call, outcome: Result<ServerResult, ErrorObject>) {
+        self.respond(call.id, call.caller.version(), outcome, call.batch);
+        if let Some(batch) = call.batch {
+            self.batch_member_done(batch);
+        }
+    }
+
+    /// Ends a call without a reply.
+    fn cancel(&mut self, id: CallId) {
+        let Some(call) = self.close(id) else {
+            return;
+        };
+        if call.kind == Kind::Running {
+            self.output.push_back(Output::Stop(id));
+        }
+        if let Some(batch) = call.batch {
+            self.batch_member_done(batch);
+        }
+    }
+
+    /// One member less to wait for; the last one sends the answers to all.
+    fn batch_member_done(&mut self, id: BatchId) {
+        let Some(pending) = self.batches.get_mut(&id) else {
+            return;
+        };
+        pending.missing -= 1;
+        if pending.missing > 0 {
+            return;
+        }
+        let replies = self.batches.remove(&id).map(|pending| pending.replies);
+        if let Some(replies) = replies.filter(|replies| !replies.is_empty()) {
+            self.send(ServerMessage::Batch(replies), None);
+        }
+    }
+
+    /// Tells the client that a question need not be answered any more.
+    fn withdraw(&mut self, ask: AskId) {
+        let Some(terms) = self.session.terms() else {
+            return;
+        };
+        let version = terms.version;
+        if self.phase == Phase::Open {
+            let params = CancelledParams::new().request_id(ask.to_wire());
+            self.notify(ServerNotification::Cancelled(params), version, None);
+        }
+    }
+
+    fn end(&mut self, now: Instant) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        self.phase = Phase::Ending {
+            deadline: now + self.config.limits.grace,
+        };
+        for call in self.asks.calls() {
+            self.cancel(call);
+        }
+        for stream in self.calls.of(Kind::Listening) {
+            let Some(call) = self.close(stream) else {
+                continue;
+            };
+            let meta = ResultMeta::new().subscription_id(call.id.clone());
+            let result = ServerResult::Listen(ListenResult::new().meta(meta));
+            self.finish(call, Ok(result));
+        }
+        if self.config.limits.grace.is_zero() {
+            self.cut_off();
+        } else {
+            self.close_if_idle(0);
+        }
+    }
+
+    fn cut_off(&mut self) {
+        let running = self.calls.of(Kind::Running);
+        for call in &running {
+            self.cancel(*call);
+        }
+        self.close_if_idle(running.len());
+    }
+
+    fn close_if_idle(&mut self, cut_off: usize) {
+        if matches!(self.phase, Phase::Ending { .. }) && self.calls.count(Kind::Running) == 0 {
+            self.phase = Phase::Closed;
+            self.output.push_back(Output::Close { cut_off });
+        }
+    }
+}
+
+/// The way out.
+impl ServerConnection {
+    /// Answers what could not be accepted.
+    fn refuse(&mut self, id: Option<RequestId>, error: ErrorObject, batch: Option<BatchId>) {
+        let reply = match &id {
+            Some(id) => ReplyId::Known(id.clone()),
+            None if self.omits_unreadable_id => ReplyId::Absent,
+            None => ReplyId::Null,
+        };
+        let message = ServerMessage::Response {
+            id: reply,
+            outcome: Err(error),
+        };
+        self.answer(message, id, batch);
+    }
+
+    /// Answers a request, in the words of its caller's revision.
+    fn respond(
+        &mut self,
+        id: RequestId,
+        version: ProtocolVersion,
+        mut outcome: Result<ServerResult, ErrorObject>,
+        batch: Option<BatchId>,
+    ) {
+        if let Ok(result) = &mut outcome {
+            compat::fit_result(result, version);
+            if version.era() == Era::Modern {
+                self.sign(result);
+            }
+        }
+        let message = ServerMessage::Response {
+            id: ReplyId::Known(id.clone()),
+            outcome,
+        };
+        self.answer(message, Some(id), batch);
+    }
+
+    /// Says whose result it is.
+    fn sign(&self, result: &mut ServerResult) {
+        if let Some(meta) = result.meta_mut() {
+            let meta = meta.get_or_insert_default();
+            meta.server_info
+                .get_or_insert_with(|| self.config.info.clone());
+        }
+    }
+
+    fn answer(&mut self, message: ServerMessage, about: Option<RequestId>, batch: Option<BatchId>) {
+        match batch.and_then(|batch| self.batches.get_mut(&batch)) {
+            Some(pending) => pending.replies.push(message),
+            None => self.send(message, about),
+        }
+    }
+
+    fn notify(
+        &mut self,
+        mut notification: ServerNotification,
+        version: ProtocolVersion,
+        about: Option<RequestId>,
+    ) {
+        compat::fit_notification(&mut notification, version);
+        self.send(ServerMessage::Notification(notification), about);
+    }
+
+    fn publish_to_session(&mut self, change: &Change) {
+        let Some(terms) = self.session.ready() else {
+            return;
+        };
+        let version = terms.version;
+        let hears = match change {
+            Change::Resource(uri) => self.subscriptions.session_hears(uri),
+            change => subscriptions::declares(&self.config.capabilities, change),
+        };
+        if let Some(notification) = notice(change, None).filter(|_| hears) {
+            self.notify(notification, version, None);
+        }
+    }
+
+    fn send(&mut self, message: ServerMessage, about: Option<RequestId>) {
+        self.output
+            .push_back(Output::Send(Outgoing { message, about }));
+    }
+
+    fn busy(&self, limit: usize, method: &Method) -> ErrorObject {
+        let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+        BusyData::new(SERVER_BUSY, BusyScope::Connection, limit, method.as_str())
+            .into_error(self.config.busy_code)
+    }
+}
+
+/// What a change is called on the wire.
+fn notice(change: &Change, meta: Option<NotificationMeta>) -> Option<ServerNotification> {
+    let mut params = EmptyNotificationParams::new();
+    params.meta.clone_from(&meta);
+    match change {
+        Change::Tools => Some(ServerNotification::ToolListChanged(params)),
+        Change::Prompts => Some(ServerNotification::PromptListChanged(params)),
+        Change::Resources => Some(ServerNotification::ResourceListChanged(params)),
+        Change::Resource(uri) => {
+            let mut params = ResourceUpdatedParams::new(uri.as_str());
+            params.meta = meta;
+            Some(ServerNotification::ResourceUpdated(params))
+        }
+        Change::Everything => None,
+    }
+}

@@ -1,0 +1,481 @@
+//! JSON-RPC 2.0: bytes to messages and back.
+//!
+//! A frame is read once. The envelope borrows from it, `params`, `result` and `error` stay
+//! [`RawJson`] slices of it until their type is known, and whatever is wrong with a message
+//! is told apart as far as its id can still be read. This module knows method names, and
+//! nothing about when which of them is allowed.
+
+mod id;
+mod raw;
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::de::{self, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+pub use self::id::{ProgressToken, RequestId};
+pub use self::raw::RawJson;
+use crate::error::{ErrorCode, ErrorObject};
+use crate::methods::Method;
+
+/// The bytes of one message, without delimiter.
+pub type Frame = Bytes;
+
+/// One JSON-RPC message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// Asks for a response.
+    Request(Request),
+    /// Asks for nothing.
+    Notification(Notification),
+    /// Answers a request.
+    Response(Response),
+}
+
+/// A message that asks for a response.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// What the response will carry.
+    pub id: RequestId,
+    /// What is asked for.
+    pub method: Method,
+    /// The parameters; `None` when absent or `null`.
+    pub params: Option<RawJson>,
+}
+
+/// A message that asks for nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notification {
+    /// What happened.
+    pub method: Method,
+    /// The parameters; `None` when absent or `null`.
+    pub params: Option<RawJson>,
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response {
+    /// The id of the request; `None` when its receiver could not read it.
+    pub id: Option<RequestId>,
+    /// What came of it.
+    pub outcome: Result<RawJson, ErrorObject>,
+}
+
+/// What one frame turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Incoming {
+    /// One message.
+    Message(Message),
+    /// An array, which only 2025-03-26 allows.
+    Batch(Batch),
+    /// Not a message.
+    Bad(BadMessage),
+}
+
+/// An array of what may be messages, not yet looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    members: RawJson,
+    len: usize,
+}
+
+impl Batch {
+    /// How many members there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The members, each read as a message of its own.
+    #[must_use]
+    pub fn members(&self) -> Vec<Result<Message, BadMessage>> {
+        struct Members<'a>(&'a Bytes);
+
+        impl<'de> Visitor<'de> for Members<'_> {
+            type Value = Vec<Result<Message, BadMessage>>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = seq.next_element::<&RawValue>()? {
+                    members.push(Envelope::read(member.get()).and_then(|e| e.message(self.0)));
+                }
+                Ok(members)
+            }
+        }
+
+        serde_json::Deserializer::from_str(self.members.as_str())
+            .deserialize_seq(Members(self.members.bytes()))
+            .expect("the array was checked to be well-formed when this was made")
+    }
+}
+
+/// Why a frame is not a message, and whom to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BadMessage {
+    /// The id, if there is one that can be relied on.
+    pub id: Option<RequestId>,
+    /// What is wrong.
+    pub error: ErrorObject,
+    /// Whether it was meant as a response or a notification, which are never answered.
+    pub expects_no_answer: bool,
+}
+
+impl BadMessage {
+    fn new(id: Option<RequestId>, error: ErrorObject) -> Self {
+        Self {
+            id,
+            error,
+            expects_no_answer: false,
+        }
+    }
+
+    /// -32700: the frame is not JSON.
+    fn parse_error(reason: impl fmt::Display) -> Self {
+        // Nothing in a text that is not JSON can be relied on, the id least of all: of a line
+        // that was cut off, `"id":12` may be the beginning of 123.
+        Self::new(
+            None,
+            ErrorObject::new(ErrorCode::PARSE_ERROR, format!("Parse error: {reason}")),
+        )
+    }
+
+    fn invalid(id: Option<RequestId>, reason: impl fmt::Display) -> Self {
+        Self::new(
+            id,
+            ErrorObject::invalid_request(format!("Invalid request: {reason}")),
+        )
+    }
+
+    /// -32700 for a frame that was longer than the receiver takes; `data.error` is
+    /// `line_too_long` and `data.limit` the limit in bytes.
+    #[must_use]
+    pub fn too_long(limit: usize) -> Self {
+        let mut bad = Self::parse_error(format_args!("the message is longer than {limit} bytes"));
+        bad.error.data = Some(RawJson::from(serde_json::json!({
+            "error": "line_too_long",
+            "limit": limit,
+        })));
+        bad
+    }
+}
+
+impl Incoming {
+    /// Reads one frame. Every input gives a value: what is wrong with a frame is part of it.
+    #[must_use]
+    pub fn parse(frame: &Frame) -> Self {
+        let text = match std::str::from_utf8(frame) {
+            Ok(text) => text.trim_ascii(),
+            Err(error) => {
+                return Self::Bad(BadMessage::parse_error(format_args!(
+                    "not UTF-8 from byte {}",
+                    error.valid_up_to()
+                )));
+            }
+        };
+        let read = match text.as_bytes().first() {
+            Some(b'{') => Envelope::read(text)
+                .and_then(|envelope| envelope.message(frame))
+                .map(Self::Message),
+            Some(b'[') => count_members(text).map(|len| {
+                let members: &RawValue = serde_json::from_str(text).expect("it was just read");
+                Self::Batch(Batch {
+                    members: RawJson::slice_of(frame, members),
+                    len,
+                })
+            }),
+            _ => Err(match serde_json::from_str::<IgnoredAny>(text) {
+                Ok(_) => BadMessage::invalid(None, "the message is not an object"),
+                Err(error) => BadMessage::parse_error(error),
+            }),
+        };
+        read.unwrap_or_else(Self::Bad)
+    }
+}
+
+/// Counts the members of an array without keeping any: a line of `1,` must cost no memory.
+fn count_members(text: &str) -> Result<usize, BadMessage> {
+    struct Count;
+
+    impl<'de> Visitor<'de> for Count {
+        type Value = usize;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an array")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<usize, A::Error> {
+            let mut len = 0;
+            while seq.next_element::<IgnoredAny>()?.is_some() {
+                len += 1;
+            }
+            Ok(len)
+        }
+    }
+
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer
+        .deserialize_seq(Count)
+        .and_then(|len| deserializer.end().map(|()| len))
+        .map_err(BadMessage::parse_error)
+}
+
+/// The members of a message, none of them looked at yet.
+#[derive(Default)]
+struct Envelope<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+    /// The last name that stood there twice.
+    repeated: Option<&'static str>,
+    /// Whether `id` did, so that neither can be relied on.
+    id_repeated: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Member {
+    JsonRpc,
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+    Unknown,
+}
+
+impl<'de> Deserialize<'de> for Member {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+
+        impl Visitor<'_> for Name {
+            type Value = Member;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a member name")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Member, E> {
+                Ok(match name {
+                    "jsonrpc" => Member::JsonRpc,
+                    "id" => Member::Id,
+                    "method" => Member::Method,
+                    "params" => Member::Params,
+                    "result" => Member::Result,
+                    "error" => Member::Error,
+                    _ => Member::Unknown,
+                })
+            }
+        }
+
+        deserializer.deserialize_str(Name)
+    }
+}
+
+impl<'a> Envelope<'a> {
+    /// Takes the members apart. Fails only on what is not JSON.
+    fn read(text: &'a str) -> Result<Self, BadMessage> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Envelope<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut envelope = Envelope::default();
+                while let Some(member) = map.next_key::<Member>()? {
+                    let (slot, name) = match member {
+                        Member::JsonRpc => (&mut envelope.jsonrpc, "jsonrpc"),
+                        Member::Id => (&mut envelope.id, "id"),
+                        Member::Method => (&mut envelope.method, "method"),
+                        Member::Params => (&mut envelope.params, "params"),
+                        Member::Result => (&mut envelope.result, "result"),
+                        Member::Error => (&mut envelope.error, "error"),
+                        Member::Unknown => {
+                            map.next_value::<IgnoredAny>()?;
+                            continue;
+                        }
+                    };
+                    if slot.replace(map.next_value()?).is_some() {
+                        envelope.repeated = Some(name);
+                        envelope.id_repeated |= name == "id";
+                    }
+                }
+                Ok(envelope)
+            }
+        }
+
+        if !text.starts_with('{') {
+            return Err(BadMessage::invalid(None, "the message is not an object"));
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        deserializer
+            .deserialize_map(Members)
+            .and_then(|envelope| deserializer.end().map(|()| envelope))
+            .map_err(BadMessage::parse_error)
+    }
+
+    /// Decides what kind of message this is. `frame` is what the text was read from.
+    fn message(&self, frame: &Bytes) -> Result<Message, BadMessage> {
+        let id = match self.id {
+            _ if self.id_repeated => None,
+            Some(id) => serde_json::from_str::<RequestId>(id.get()).ok(),
+            None => None,
+        };
+        let Some(method) = self.method else {
+            return self.response(id, frame);
+        };
+        let Ok(method) = serde_json::from_str::<Method>(method.get()) else {
+            return Err(BadMessage::invalid(id, "`method` is not a string"));
+        };
+        let refusal = if let Some(name) = self.repeated {
+            Some(format!("`{name}` stands there twice"))
+        } else if self.result.is_some() || self.error.is_some() {
+            Some("both a method and an answer".to_owned())
+        } else if !self.is_version_2() {
+            Some("`jsonrpc` is not \"2.0\"".to_owned())
+        } else if self.id.is_some() && id.is_none() {
+            Some("`id` is neither an integer nor a string".to_owned())
+        } else {
+            None
+        };
+        if let Some(reason) = refusal {
+            return Err(BadMessage {
+                expects_no_answer: self.id.is_none() && self.repeated.is_none(),
+                ..BadMessage::invalid(id, reason)
+            });
+        }
+        let params = self
+            .params
+            .filter(|params| params.get() != "null")
+            .map(|params| RawJson::slice_of(frame, params));
+        Ok(match id {
+            Some(id) => Message::Request(Request { id, method, params }),
+            None => Message::Notification(Notification { method, params }),
+        })
+    }
+
+    fn response(&self, id: Option<RequestId>, frame: &Bytes) -> Result<Message, BadMessage> {
+        let bad = |reason: &str| BadMessage {
+            // Answering what is meant as an answer could keep two peers busy for ever.
+            expects_no_answer: self.result.is_some() || self.error.is_some(),
+            ..BadMessage::invalid(id.clone(), reason)
+        };
+        let outcome = match (self.result, self.error) {
+            _ if self.repeated.is_some() => return Err(bad("a member stands there twice")),
+            _ if !self.is_version_2() => return Err(bad("`jsonrpc` is not \"2.0\"")),
+            (Some(result), None) => Ok(RawJson::slice_of(frame, result)),
+            (None, Some(error)) => Err(serde_json::from_str(error.get()).unwrap_or_else(|_| {
+                // The request it answers must not hang because its error is malformed.
+                ErrorObject::internal("the peer sent a malformed error")
+                    .data(RawJson::slice_of(frame, error))
+            })),
+            (Some(_), Some(_)) => return Err(bad("both `result` and `error`")),
+            (None, None) => return Err(bad("neither `method` nor `result` nor `error`")),
+        };
+        if id.is_none() && (outcome.is_ok() || self.id.is_some_and(|id| id.get() != "null")) {
+            return Err(bad("an answer without the id of its request"));
+        }
+        Ok(Message::Response(Response { id, outcome }))
+    }
+
+    fn is_version_2(&self) -> bool {
+        self.jsonrpc.is_some_and(|version| {
+            version.get() == "\"2.0\""
+                || serde_json::from_str::<String>(version.get()).is_ok_and(|text| text == "2.0")
+        })
+    }
+}
+
+/// The id of a response that this side sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplyId {
+    /// The id of the request.
+    Known(RequestId),
+    /// Unreadable; `"id":null`, as JSON-RPC has it.
+    Null,
+    /// Unreadable; no `id`, as revisions from 2025-11-25 have it.
+    Absent,
+}
+
+/// A message that can be written onto the wire.
+///
+/// Implemented by what the connections hand out; a [`Sender`](crate::transport::Sender)
+/// calls it with its write buffer, so that a message is encoded once, where it is sent from.
+pub trait Encode {
+    /// Appends the message, on one line and without delimiter.
+    fn encode(&self, out: &mut Vec<u8>);
+}
+
+pub(crate) fn encode_request(
+    out: &mut Vec<u8>,
+    id: &RequestId,
+    method: &str,
+    params: &impl Serialize,
+) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write(out, id);
+    encode_call(out, method, params);
+}
+
+pub(crate) fn encode_notification(out: &mut Vec<u8>, method: &str, params: &impl Serialize) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    encode_call(out, method, params);
+}
+
+fn encode_call(out: &mut Vec<u8>, method: &str, params: &impl Serialize) {
+    out.extend_from_slice(br#","method":"#);
+    write(out, method);
+    out.extend_from_slice(br#","params":"#);
+    write(out, params);
+    out.push(b'}');
+}
+
+pub(crate) fn encode_response(
+    out: &mut Vec<u8>,
+    id: &ReplyId,
+    outcome: Result<&impl Serialize, &ErrorObject>,
+) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
+    match id {
+        ReplyId::Known(id) => {
+            out.extend_from_slice(br#""id":"#);
+            write(out, id);
+            out.push(b',');
+        }
+        ReplyId::Null => out.extend_from_slice(br#""id":null,"#),
+        ReplyId::Absent => {}
+    }
+    match outcome {
+        Ok(result) => {
+            out.extend_from_slice(br#""result":"#);
+            write(out, result);
+        }
+        Err(error) => {
+            out.extend_from_slice(br#""error":"#);
+            write(out, error);
+        }
+    }
+    out.push(b'}');
+}
+
+fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    serde_json::to_writer(out, value)
+        .expect("wire types hold only strings, numbers and JSON, which always encode");
+}

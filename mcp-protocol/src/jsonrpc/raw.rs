@@ -1,0 +1,144 @@
+//! JSON text that has been checked but not yet given a type.
+
+use std::fmt;
+
+use bytes::{Buf, Bytes};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// One well-formed JSON value, kept as the text it came as.
+///
+/// What a message carries stays in this form until somebody knows its type, so
+/// that it is decoded once, and what is only passed on is passed on byte for
+/// byte: numbers of any size, members nobody knows, and their order.
+///
+/// Cloning is cheap. A value that was cut from a [`Frame`](crate::Frame) keeps
+/// that frame's memory alive.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RawJson(Bytes);
+
+impl RawJson {
+    /// Takes a JSON text, checking that it is well-formed.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not UTF-8 or not exactly one JSON value.
+    pub fn parse(text: impl Into<Bytes>) -> serde_json::Result<Self> {
+        let text = text.into();
+        let value: &RawValue = serde_json::from_slice(&text)?;
+        Ok(Self(text.slice_ref(value.get().as_bytes())))
+    }
+
+    /// Encodes a value.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON: a map whose keys are not strings, or a
+    /// `Serialize` implementation that fails.
+    pub fn encode(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
+        serde_json::to_vec(value).map(|text| Self(text.into()))
+    }
+
+    /// `{}`.
+    #[must_use]
+    pub const fn empty_object() -> Self {
+        Self(Bytes::from_static(b"{}"))
+    }
+
+    /// Decodes the value into a type of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// When the text does not fit the type.
+    pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_slice(&self.0)
+    }
+
+    /// The JSON text, without surrounding white space.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The JSON text, without surrounding white space.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("JSON was checked to be UTF-8 when this was made")
+    }
+
+    /// Whether the value is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.0.first() == Some(&b'{')
+    }
+
+    /// Whether the value is `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        &*self.0 == b"null"
+    }
+
+    /// A value that was just read out of `whole`, sharing its memory.
+    pub(crate) fn slice_of(whole: &Bytes, value: &RawValue) -> Self {
+        Self(whole.slice_ref(value.get().as_bytes()))
+    }
+
+    /// The JSON text as a stream, for reading without borrowing from it.
+    pub(crate) fn reader(self) -> impl std::io::Read {
+        self.0.reader()
+    }
+
+    /// The memory that this value is a part of, for slicing values out of it.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.0
+    }
+}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<serde_json::Value> for RawJson {
+    fn from(value: serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value: &RawValue = serde_json::from_slice(&self.0)
+            .expect("JSON was checked to be well-formed when this was made");
+        value.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self(String::from(Box::<str>::from(value)).into()))
+    }
+}
+
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for RawJson {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::Schema::default()
+    }
+}

@@ -1,0 +1,228 @@
+//! Arguments of a call: decoded at full speed, and explained at leisure when they do not fit.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_path_to_error::{Path, Segment};
+
+use super::members::{Members, Rules};
+use crate::RawJson;
+
+/// Longest message, in characters. What a caller sent is quoted in it, and may be long.
+const MESSAGE: usize = 400;
+
+/// Why the arguments of a call do not fit the tool.
+///
+/// It is written for the model that made the call: a server sends it as the text of a failed
+/// result, so that the model can call again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentError {
+    path: String,
+    message: String,
+}
+
+impl ArgumentError {
+    /// Of the value at `path`, which is empty for the arguments as a whole.
+    #[must_use]
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            message: message.into(),
+        }
+    }
+
+    /// Where the wrong value stands, as in `targets[0].port`; empty for the arguments as a
+    /// whole, from which a member is missing or in which one is too many.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What was found and what was expected.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "at `{}`: ", self.path)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
+impl From<serde_path_to_error::Error<serde_json::Error>> for ArgumentError {
+    fn from(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
+        Self::new(place(error.path()), message(error.inner()))
+    }
+}
+
+/// Decodes the arguments of a call; a member that the type does not have is ignored.
+///
+/// It differs from [`RawJson::decode`] in that only an object will do, that a unit struct takes
+/// one, and that `null` for a member with a default is the same as no member. (For an `Option`
+/// it is so with serde already.) An empty string is not `null`.
+///
+/// # Errors
+///
+/// When the arguments do not fit, with the place.
+pub fn decode_arguments<T: DeserializeOwned>(arguments: &RawJson) -> Result<T, ArgumentError> {
+    decode(arguments, false)
+}
+
+/// [`decode_arguments`], but a member that the type does not have is an error, which names the
+/// one that was probably meant.
+///
+/// This holds for structs with named fields and for unit structs. A struct with a flattened
+/// field takes any member, as serde does not say which ones it has.
+///
+/// # Errors
+///
+/// When the arguments do not fit, with the place.
+pub fn decode_closed_arguments<T: DeserializeOwned>(
+    arguments: &RawJson,
+) -> Result<T, ArgumentError> {
+    decode(arguments, true)
+}
+
+fn decode<T: DeserializeOwned>(arguments: &RawJson, closed: bool) -> Result<T, ArgumentError> {
+    let mut json = serde_json::Deserializer::from_slice(arguments.as_bytes());
+    T::deserialize(Members {
+        inner: &mut json,
+        rules: Rules {
+            closed,
+            absent: &[],
+        },
+    })
+    .or_else(|_| decode_again(arguments, closed))
+}
+
+/// Decodes once more to learn where the error is, and for as long as it is a `null` without it.
+#[cold]
+fn decode_again<T: DeserializeOwned>(
+    arguments: &RawJson,
+    closed: bool,
+) -> Result<T, ArgumentError> {
+    let mut absent = Vec::new();
+    loop {
+        let mut json = serde_json::Deserializer::from_slice(arguments.as_bytes());
+        let error = match serde_path_to_error::deserialize(Members {
+            inner: &mut json,
+            rules: Rules {
+                closed,
+                absent: &absent,
+            },
+        }) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        // Each turn takes away a field that the type has, so there are as many turns at most.
+        match null_member(arguments, error.path()) {
+            Some(name) if !absent.contains(&name) => absent.push(name),
+            _ => return Err(error.into()),
+        }
+    }
+}
+
+/// The member that a path leads to, if it is one of the outermost object and `null`.
+fn null_member(arguments: &RawJson, path: &Path) -> Option<String> {
+    let mut segments = path.iter();
+    let (Some(Segment::Map { key }), None) = (segments.next(), segments.next()) else {
+        return None;
+    };
+    let mut members: BTreeMap<String, RawJson> = arguments.decode().ok()?;
+    members
+        .remove(key)
+        .is_some_and(|value| value.is_null())
+        .then(|| key.clone())
+}
+
+/// A path as it is written in most languages: `targets[0].port`.
+fn place(path: &Path) -> String {
+    let mut place = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => place.push_str(&format!("[{index}]")),
+            Segment::Map { key } | Segment::Enum { variant: key } => {
+                if !place.is_empty() {
+                    place.push('.');
+                }
+                place.push_str(key);
+            }
+            // A member that could not be read has no name to give.
+            Segment::Unknown => {}
+        }
+    }
+    place
+}
+
+/// What serde says, without the line and column, which mean nothing to who sent the value.
+fn message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    shorten(text.strip_suffix(&place).unwrap_or(&text), MESSAGE)
+}
+
+fn shorten(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Says that there is no such argument, and which one was probably meant.
+pub(super) fn unknown(name: &str, known: &[&str]) -> String {
+    let shown = shorten(name, 64);
+    if known.is_empty() {
+        return format!("unknown argument `{shown}`, the tool takes none");
+    }
+    match nearest(name, known) {
+        Some(near) => format!("unknown argument `{shown}`, did you mean `{near}`?"),
+        None => format!(
+            "unknown argument `{shown}`, known are `{}`",
+            known.join("`, `")
+        ),
+    }
+}
+
+/// The known name that is at most a third away.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let plain = |name: &str| -> Vec<char> {
+        name.chars()
+            .filter(|c| !matches!(c, '_' | '-'))
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
+    // Longer than any argument's name; comparing it would only cost time.
+    if name.len() > 64 {
+        return None;
+    }
+    let name = plain(name);
+    known
+        .iter()
+        .map(|&known| (distance(&name, &plain(known)), known))
+        .min_by_key(|&(distance, _)| distance)
+        .filter(|&(distance, known)| distance * 3 <= name.len().max(known.len()))
+        .map(|(_, known)| known)
+}
+
+/// How many letters must be put in, taken out or replaced to make one word of the other.
+fn distance(from: &[char], to: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -1,0 +1,77 @@
+//! What moves messages between two peers.
+//!
+//! A transport knows frames and bytes, and neither methods nor revisions. It is split into a
+//! [`Receiver`] and a [`Sender`] that one task polls side by side, so that reading never
+//! waits for writing. Both are poll-based: a driver may drop what it awaits at any time and
+//! nothing is lost.
+
+use std::io;
+use std::task::{Context, Poll};
+
+use crate::jsonrpc::{Encode, Frame, RequestId};
+
+/// A connection to one peer, before it is used.
+///
+/// Implemented for stdio, for any pair of byte streams and for an in-memory pair by
+/// `mcp-transport-stdio`; implement it to carry MCP over anything else. `serve` and `connect`
+/// call it once. A transport that frames messages itself, such as one over a WebSocket, needs
+/// nothing but these three traits.
+pub trait Transport: Send + 'static {
+    /// The half that reads.
+    type Receiver: Receiver;
+    /// The half that writes.
+    type Sender: Sender;
+
+    /// Takes the connection apart.
+    fn split(self) -> (Self::Receiver, Self::Sender);
+}
+
+/// The half of a transport that reads.
+pub trait Receiver: Send + 'static {
+    /// The next message of the peer, or `None` when it will send no more.
+    ///
+    /// # Errors
+    ///
+    /// [`TransportError::TooLong`] concerns one message: the next call goes on behind it.
+    /// After any other error, as after `None`, this is not called again.
+    fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame, TransportError>>>;
+}
+
+/// The half of a transport that writes.
+pub trait Sender: Send + 'static {
+    /// Takes a message to be written by the next [`poll_flush`](Self::poll_flush).
+    ///
+    /// Never waits: how much is queued is for the driver to watch. `about` names the request
+    /// of the peer that the message belongs to, for transports that answer each request on a
+    /// stream of its own; others ignore it.
+    fn send(&mut self, message: &dyn Encode, about: Option<&RequestId>);
+
+    /// Writes what is queued until nothing is left.
+    ///
+    /// # Errors
+    ///
+    /// When the peer can no longer be written to.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>>;
+
+    /// Bytes that were taken and not yet written.
+    fn queued(&self) -> usize;
+}
+
+/// Why a transport cannot deliver a message.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// The peer sent a message that is longer than this side takes. It was skipped, and
+    /// reading goes on with the next one.
+    #[error("a message is longer than {limit} bytes")]
+    TooLong {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The stream failed; the connection has ended.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}

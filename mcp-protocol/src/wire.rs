@@ -1,0 +1,601 @@
+//! How wire types are written down.
+//!
+//! Every object of the protocol is a [`wire!`] struct and every set of words a [`words!`]
+//! enum, so that one rule holds for all of them: lenient inbound, strict outbound.
+//!
+//! * An unknown member never fails an object; an `open` struct keeps it in `extra`.
+//! * `null` for an optional member means absent, and `null` is never written for one.
+//! * Of two members of one name the last one counts.
+//! * An array is never taken for an object, and members may come in any order.
+//! * A word that is not known is kept as `Other`.
+//!
+//! serde's derive cannot say this: its `flatten` buffers the whole object, which is slow
+//! and loses raw JSON, and its structs accept arrays.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::value::CowStrDeserializer;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::RawJson;
+
+/// Defines an object of the protocol.
+///
+/// | kind | field type | absent | `null` | written |
+/// |---|---|---|---|---|
+/// | `required` | `T` | error | as `T` reads it | always |
+/// | `optional` | `Option<T>` | `None` | `None` | if `Some` |
+/// | `nullable` | `Option<T>` | `None` | as `T` reads it | if `Some` |
+/// | `default` | `T` | `T::default()` | `T::default()` | always |
+/// | `integer` | `Option<u64>` | `None` | `None` | if `Some` |
+///
+/// An `integer` reads `5.0` as 5, and a number that no `u64` can be as absent.
+///
+/// `open struct` adds `extra`, the members that are not listed. `is "type" = "text"` adds a
+/// member that is always written first and not looked at when read. Each type gets `new`,
+/// which takes the required members in order, and a setter for each other one.
+macro_rules! wire {
+    (
+        $(#[$attr:meta])*
+        $vis:vis struct $name:ident { $($fields:tt)* }
+    ) => {
+        $crate::wire::wire!(@define $(#[$attr])* [$vis] $name [] [] $($fields)*);
+    };
+    (
+        $(#[$attr:meta])*
+        $vis:vis open struct $name:ident $( is $tag:literal = $word:literal )? { $($fields:tt)* }
+    ) => {
+        $crate::wire::wire!(@define $(#[$attr])* [$vis] $name [extra] [$($tag $word)?] $($fields)*);
+    };
+
+    (@define
+        $(#[$attr:meta])*
+        [$vis:vis] $name:ident [$($extra:ident)?] [$($tag:literal $word:literal)?]
+        $( $(#[$field_attr:meta])* $kind:ident $key:literal => $field:ident: $type:ty, )*
+    ) => {
+        $(#[$attr])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+        #[non_exhaustive]
+        $vis struct $name {
+            $(
+                $(#[$field_attr])*
+                #[cfg_attr(feature = "schemars", schemars(rename = $key))]
+                $vis $field: $crate::wire::wire!(@type $kind $type),
+            )*
+            $(
+                /// Members that this crate does not know, kept in order.
+                #[cfg_attr(feature = "schemars", schemars(skip))]
+                $vis $extra: $crate::wire::Extra,
+            )?
+        }
+
+        $crate::wire::wire!(@new [$vis] $name [$($extra)?] [] [] $($kind $field: $type,)*);
+
+        #[allow(dead_code, reason = "a private type may need no setter")]
+        impl $name {
+            $( $crate::wire::wire!(@setter [$vis] $(#[$field_attr])* $kind $field: $type); )*
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                #[allow(unused_imports, reason = "a type without members writes none")]
+                use serde::ser::SerializeMap as _;
+                #[allow(unused_mut, reason = "a type without members writes none")]
+                let mut map = serializer.serialize_map(None)?;
+                $( map.serialize_entry($tag, $word)?; )?
+                $( $crate::wire::wire!(@write $kind map, $key, self.$field); )*
+                $( self.$extra.write(&mut map)?; )?
+                map.end()
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Members;
+
+                impl<'de> serde::de::Visitor<'de> for Members {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        mut map: A,
+                    ) -> Result<$name, A::Error> {
+                        $( let mut $field: Option<$type> = None; )*
+                        $( let mut $extra = $crate::wire::Extra::default(); )?
+                        while let Some(key) = map.next_key::<$crate::wire::Key<'de>>()? {
+                            match key.as_str() {
+                                $( $tag => $crate::wire::wire!(@unknown map, key), )?
+                                $( $key => $crate::wire::wire!(@read $kind map, $field, $type), )*
+                                _ => $crate::wire::wire!(@unknown map, key $(, $extra)?),
+                            }
+                        }
+                        Ok($name {
+                            $( $field: $crate::wire::wire!(@take $kind $field, $key), )*
+                            $( $extra, )?
+                        })
+                    }
+                }
+
+                deserializer.deserialize_map(Members)
+            }
+        }
+    };
+
+    (@type required $type:ty) => { $type };
+    (@type default $type:ty) => { $type };
+    (@type optional $type:ty) => { Option<$type> };
+    (@type nullable $type:ty) => { Option<$type> };
+    (@type integer $type:ty) => { Option<$type> };
+
+    (@new [$vis:vis] $name:ident [$($extra:ident)?] [] [$($other:ident)*]) => {
+        impl Default for $name {
+            fn default() -> Self {
+                Self {
+                    $( $other: Default::default(), )*
+                    $( $extra: Default::default(), )?
+                }
+            }
+        }
+
+        #[allow(dead_code, reason = "a private type may only ever be read")]
+        impl $name {
+            /// With every member absent.
+            #[must_use]
+            $vis fn new() -> Self {
+                Self::default()
+            }
+        }
+    };
+    (@new [$vis:vis] $name:ident [$($extra:ident)?] [$($required:ident: $type:ty,)+] [$($other:ident)*]) => {
+        #[allow(dead_code, reason = "a private type may only ever be read")]
+        impl $name {
+            /// With the required members, the others absent.
+            #[must_use]
+            $vis fn new($( $required: impl Into<$type> ),+) -> Self {
+                Self {
+                    $( $required: $required.into(), )+
+                    $( $other: Default::default(), )*
+                    $( $extra: Default::default(), )?
+                }
+            }
+        }
+    };
+    (@new [$vis:vis] $name:ident $extra:tt [$($done:tt)*] $others:tt required $field:ident: $type:ty, $($rest:tt)*) => {
+        $crate::wire::wire!(@new [$vis] $name $extra [$($done)* $field: $type,] $others $($rest)*);
+    };
+    (@new [$vis:vis] $name:ident $extra:tt $required:tt [$($done:ident)*] $kind:ident $field:ident: $type:ty, $($rest:tt)*) => {
+        $crate::wire::wire!(@new [$vis] $name $extra $required [$($done)* $field] $($rest)*);
+    };
+
+    (@setter [$vis:vis] $(#[$attr:meta])* required $field:ident: $type:ty) => {};
+    (@setter [$vis:vis] $(#[$attr:meta])* default $field:ident: $type:ty) => {
+        $(#[$attr])*
+        #[must_use]
+        $vis fn $field(mut self, $field: impl Into<$type>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
+    (@setter [$vis:vis] $(#[$attr:meta])* $kind:ident $field:ident: $type:ty) => {
+        $(#[$attr])*
+        #[must_use]
+        $vis fn $field(mut self, $field: impl Into<$type>) -> Self {
+            self.$field = Some($field.into());
+            self
+        }
+    };
+
+    (@write required $map:ident, $key:literal, $value:expr) => {
+        $map.serialize_entry($key, &$value)?
+    };
+    (@write default $map:ident, $key:literal, $value:expr) => {
+        $map.serialize_entry($key, &$value)?
+    };
+    (@write $kind:ident $map:ident, $key:literal, $value:expr) => {
+        if let Some(value) = &$value {
+            $map.serialize_entry($key, value)?;
+        }
+    };
+
+    (@read required $map:ident, $field:ident, $type:ty) => {
+        $field = Some($map.next_value()?)
+    };
+    (@read integer $map:ident, $field:ident, $type:ty) => {
+        $field = $map
+            .next_value::<Option<$crate::wire::Integer>>()?
+            .and_then(|integer| integer.0)
+    };
+    (@read nullable $map:ident, $field:ident, $type:ty) => {
+        $field = Some($map.next_value()?)
+    };
+    (@read $kind:ident $map:ident, $field:ident, $type:ty) => {
+        $field = $map.next_value::<Option<$type>>()?
+    };
+
+    (@take required $field:ident, $key:literal) => {
+        $field.ok_or_else(|| serde::de::Error::missing_field($key))?
+    };
+    (@take default $field:ident, $key:literal) => { $field.unwrap_or_default() };
+    (@take $kind:ident $field:ident, $key:literal) => { $field };
+
+    (@unknown $map:ident, $key:ident) => {{
+        $map.next_value::<serde::de::IgnoredAny>()?;
+    }};
+    (@unknown $map:ident, $key:ident, $extra:ident) => {
+        $extra.push($key.as_str(), $map.next_value::<$crate::RawJson>()?)
+    };
+}
+pub(crate) use wire;
+
+/// Defines a set of words. A word that is not in it is kept as `Other`.
+macro_rules! words {
+    (
+        $(#[$attr:meta])*
+        pub enum $name:ident {
+            $( $(#[$variant_attr:meta])* $variant:ident = $word:literal, )*
+        }
+    ) => {
+        $(#[$attr])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $( $(#[$variant_attr])* $variant, )*
+            /// A word that this crate does not know.
+            Other(String),
+        }
+
+        impl $name {
+            /// The word on the wire.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $( Self::$variant => $word, )*
+                    Self::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(word: &str) -> Self {
+                match word {
+                    $( $word => Self::$variant, )*
+                    _ => Self::Other(word.to_owned()),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = $crate::wire::Key::deserialize(deserializer)?;
+                Ok(word.as_str().into())
+            }
+        }
+
+        #[cfg(feature = "schemars")]
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "enum": [$($word),*] })
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+/// Defines an object of several kinds that one of its members tells apart.
+///
+/// The member may stand anywhere. An object of a kind that is not known is kept as `Unknown`.
+macro_rules! tagged {
+    (
+        $(#[$attr:meta])*
+        pub enum $name:ident by $tag:literal {
+            $( $(#[$variant_attr:meta])* $variant:ident($type:ty) = $word:literal, )*
+        }
+    ) => {
+        $(#[$attr])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum $name {
+            $( $(#[$variant_attr])* $variant($type), )*
+            /// Of a kind that this crate does not know.
+            Unknown($crate::RawJson),
+        }
+
+        $(
+            impl From<$type> for $name {
+                fn from(value: $type) -> Self {
+                    Self::$variant(value)
+                }
+            }
+        )*
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $( Self::$variant(value) => value.serialize(serializer), )*
+                    Self::Unknown(value) => value.serialize(serializer),
+                }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Members;
+
+                impl<'de> serde::de::Visitor<'de> for Members {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        map: A,
+                    ) -> Result<$name, A::Error> {
+                        let (word, members) = $crate::wire::Tagged::read($tag, map)?;
+                        match word.as_str() {
+                            $( $word => members.decode().map($name::$variant), )*
+                            word => members.keep(word).map($name::Unknown),
+                        }
+                    }
+                }
+
+                deserializer.deserialize_map(Members)
+            }
+        }
+
+        #[cfg(feature = "schemars")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "object",
+                    "required": [$tag],
+                    "oneOf": [$({
+                        "properties": { $tag: { "const": $word } },
+                        "allOf": [generator.subschema_for::<$type>()],
+                    }),*],
+                })
+            }
+        }
+    };
+}
+pub(crate) use tagged;
+
+/// A string that is borrowed from the input where it can be.
+pub(crate) struct Key<'a>(Cow<'a, str>);
+
+impl Key<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text)))
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// The members of an object, without the one that tells its kind.
+pub(crate) struct Tagged<'de, A> {
+    tag: &'static str,
+    before: std::vec::IntoIter<(Key<'de>, RawJson)>,
+    /// The value that belongs to the key which was given out last, if that is one of `before`.
+    value: Option<RawJson>,
+    rest: A,
+}
+
+impl<'de, A: MapAccess<'de>> Tagged<'de, A> {
+    /// Reads as far as the tag. Nothing is kept of an object that begins with it.
+    pub(crate) fn read(tag: &'static str, mut map: A) -> Result<(Key<'de>, Self), A::Error> {
+        let mut before = Vec::new();
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            if key.as_str() == tag {
+                let word = map.next_value()?;
+                let members = Self {
+                    tag,
+                    before: before.into_iter(),
+                    value: None,
+                    rest: map,
+                };
+                return Ok((word, members));
+            }
+            before.push((key, map.next_value()?));
+        }
+        Err(de::Error::missing_field(tag))
+    }
+
+    pub(crate) fn decode<T: Deserialize<'de>>(self) -> Result<T, A::Error> {
+        T::deserialize(de::value::MapAccessDeserializer::new(self))
+    }
+
+    /// Puts the object together again, with the tag in front.
+    pub(crate) fn keep(mut self, word: &str) -> Result<RawJson, A::Error> {
+        let mut members = Extra::default();
+        members.push(self.tag, RawJson::from(serde_json::Value::from(word)));
+        while let Some((key, value)) = self.next_entry::<Key<'de>, RawJson>()? {
+            members.push(key.as_str(), value);
+        }
+        RawJson::encode(&members).map_err(de::Error::custom)
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Tagged<'de, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        let key = match self.before.next() {
+            Some((key, value)) => {
+                self.value = Some(value);
+                key
+            }
+            None => match self.rest.next_key::<Key<'de>>()? {
+                Some(key) if key.as_str() == self.tag => {
+                    return Err(de::Error::duplicate_field(self.tag));
+                }
+                Some(key) => key,
+                None => return Ok(None),
+            },
+        };
+        seed.deserialize(CowStrDeserializer::new(key.0)).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        match self.value.take() {
+            Some(value) => seed
+                .deserialize(&mut serde_json::Deserializer::from_reader(value.reader()))
+                .map_err(de::Error::custom),
+            None => self.rest.next_value_seed(seed),
+        }
+    }
+}
+
+/// An unsigned integer, or a number that is none.
+pub(crate) struct Integer(pub(crate) Option<u64>);
+
+impl<'de> Deserialize<'de> for Integer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+
+        impl Visitor<'_> for Number {
+            type Value = Integer;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Integer, E> {
+                Ok(Integer(Some(number)))
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Integer, E> {
+                Ok(Integer(number.try_into().ok()))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Integer, E> {
+                let whole = number.fract() == 0.0 && (0.0..u64::MAX as f64).contains(&number);
+                Ok(Integer(whole.then_some(number as u64)))
+            }
+        }
+
+        // Not `deserialize_any`, which gives numbers as maps when serde_json is built with
+        // `arbitrary_precision`.
+        deserializer.deserialize_f64(Number)
+    }
+}
+
+/// The members of an object that this crate does not know, in the order they came.
+///
+/// They are written back as they were, so that a proxy loses nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extra(Vec<(Box<str>, RawJson)>);
+
+impl Extra {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of a member.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&RawJson> {
+        self.0
+            .iter()
+            .rfind(|(known, _)| **known == *key)
+            .map(|(_, value)| value)
+    }
+
+    /// Sets a member, replacing the one of that name.
+    pub fn insert(&mut self, key: &str, value: RawJson) {
+        match self.0.iter_mut().rfind(|(known, _)| **known == *key) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((key.into(), value)),
+        }
+    }
+
+    /// Adds a member without looking for one of that name, which would make reading quadratic.
+    pub(crate) fn push(&mut self, key: &str, value: RawJson) {
+        self.0.push((key.into(), value));
+    }
+
+    /// Removes a member.
+    pub fn remove(&mut self, key: &str) -> Option<RawJson> {
+        let at = self.0.iter().position(|(known, _)| **known == *key)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// All members, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.0.iter().map(|(key, value)| (&**key, value))
+    }
+
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        self.iter()
+            .try_for_each(|(key, value)| map.serialize_entry(key, value))
+    }
+}
+
+impl Serialize for Extra {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        self.write(&mut map)?;
+        map.end()
+    }
+}

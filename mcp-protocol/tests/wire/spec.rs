@@ -1,0 +1,92 @@
+//! Where the specification is, and what is in it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use mcp_protocol::ProtocolVersion;
+use serde_json::{Value, json};
+
+/// The folder of the specification; `None`, said aloud, when it is not there.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = env::var_os("MCP_SPEC_DIR").map_or_else(|| shared.join("spec"), PathBuf::from);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(
+        env::var_os("CI").is_none() || !shared.is_dir(),
+        "in CI the specification must be there: {}",
+        folder.display()
+    );
+    eprintln!("skipped: there is no specification in {}", folder.display());
+    None
+}
+
+pub(crate) fn read(path: &Path) -> Value {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What is in a folder, in the order of its names.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.expect("the folder was just opened").path())
+        .collect();
+    entries.sort();
+    entries
+}
+
+/// The schema of one revision.
+pub(crate) struct Schema {
+    document: Value,
+    /// `definitions`, or `$defs` where the dialect is the later one.
+    keyword: &'static str,
+}
+
+impl Schema {
+    pub(crate) fn of(version: ProtocolVersion) -> Option<Self> {
+        let document = read(&folder()?.join(version.as_str()).join("schema.json"));
+        let keyword = if version < ProtocolVersion::V2025_11_25 {
+            "definitions"
+        } else {
+            "$defs"
+        };
+        Some(Self { document, keyword })
+    }
+
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = &str> {
+        let definitions = self.document[self.keyword].as_object();
+        definitions
+            .expect("every revision has definitions")
+            .keys()
+            .map(String::as_str)
+    }
+
+    fn validator(&self, definition: &str) -> jsonschema::Validator {
+        let known = &self.document[self.keyword][definition];
+        assert!(known.is_object(), "there is no definition {definition}");
+        let schema = json!({
+            "$schema": self.document["$schema"],
+            "$ref": format!("#/{}/{definition}", self.keyword),
+            self.keyword: self.document[self.keyword],
+        });
+        jsonschema::validator_for(&schema).expect("the specification's schemas are schemas")
+    }
+
+    /// What is wrong with values of these definitions.
+    pub(crate) fn complaints(&self, values: &[(&str, Value)]) -> Vec<String> {
+        let mut validators = BTreeMap::new();
+        let mut complaints = Vec::new();
+        for (definition, value) in values {
+            let validator = validators
+                .entry(definition)
+                .or_insert_with(|| self.validator(definition));
+            for error in validator.iter_errors(value) {
+                complaints.push(format!("{definition}: {error} in {value}"));
+            }
+        }
+        complaints
+    }
+}
