@@ -1,0 +1,151 @@
+//! What stands in `#[tool(…)]`.
+//!
+//! Reading goes on behind a mistake, so that the fallback knows the output type even then.
+
+use proc_macro2::{Span, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Error, Ident, LitBool, LitStr, Meta, Path, Result, Token, Type};
+
+use crate::doc::Doc;
+
+/// The attributes of a tool, or of a set of them.
+#[derive(Default)]
+pub(crate) struct Attrs {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) description: Option<LitStr>,
+    pub(crate) output: Option<Type>,
+    pub(crate) content: Option<Type>,
+    pub(crate) read_only: Option<LitBool>,
+    pub(crate) destructive: Option<LitBool>,
+    pub(crate) idempotent: Option<LitBool>,
+    pub(crate) open_world: Option<LitBool>,
+    pub(crate) icons: Vec<LitStr>,
+    pub(crate) open: Option<Span>,
+    pub(crate) krate: Option<Path>,
+    /// The doc comment.
+    pub(crate) doc: Doc,
+    /// Every word that was given, in order.
+    pub(crate) words: Vec<Ident>,
+    /// The first mistake.
+    pub(crate) error: Option<Error>,
+}
+
+impl Attrs {
+    pub(crate) fn read(attributes: &[Attribute]) -> Self {
+        let mut attrs = Self {
+            doc: Doc::read(attributes),
+            ..Self::default()
+        };
+        for attribute in attributes {
+            if attribute.path().is_ident("tool") {
+                if let Err(error) = attrs.list(attribute) {
+                    attrs.error.get_or_insert(error);
+                }
+            }
+        }
+        attrs
+    }
+
+    fn list(&mut self, attribute: &Attribute) -> Result<()> {
+        let Meta::List(list) = &attribute.meta else {
+            return Err(Error::new_spanned(
+                attribute,
+                "attributes of a tool stand in parentheses: `#[tool(name = \"…\")]`",
+            ));
+        };
+        list.parse_args_with(|input: ParseStream<'_>| {
+            while !input.is_empty() {
+                if let Err(error) = self.item(input).and_then(|()| comma(input)) {
+                    self.error.get_or_insert(error);
+                    skip(input)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn item(&mut self, input: ParseStream<'_>) -> Result<()> {
+        let word = input.call(Ident::parse_any)?;
+        let name = word.to_string();
+        if name != "icon" && self.words.iter().any(|known| *known == name) {
+            let error = format!("`{name}` is given twice");
+            return Err(Error::new(word.span(), error));
+        }
+        self.words.push(word.clone());
+        match name.as_str() {
+            "name" => self.name = Some(text(&word, input)?),
+            "title" => self.title = Some(text(&word, input)?),
+            "description" => self.description = Some(text(&word, input)?),
+            "icon" => self.icons.push(text(&word, input)?),
+            "output" => self.output = Some(value(&word, input, "Type")?),
+            "content" => self.content = Some(value(&word, input, "Type")?),
+            "crate" => self.krate = Some(value(&word, input, "path")?),
+            "read_only" => self.read_only = Some(flag(&word, input)?),
+            "destructive" => self.destructive = Some(flag(&word, input)?),
+            "idempotent" => self.idempotent = Some(flag(&word, input)?),
+            "open_world" => self.open_world = Some(flag(&word, input)?),
+            "open" => self.open = Some(word.span()),
+            _ => {
+                return Err(Error::new(
+                    word.span(),
+                    "a tool has no such attribute; it has `name`, `title`, `description`, \
+                     `output`, `content`, `read_only`, `destructive`, `idempotent`, `open_world`, \
+                     `icon`, `open` and `crate`",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn value<T: Parse>(word: &Ident, input: ParseStream<'_>, what: &str) -> Result<T> {
+    if !input.peek(Token![=]) {
+        let error = format!("`{word}` wants a value: `{word} = {what}`");
+        return Err(Error::new(word.span(), error));
+    }
+    input.parse::<Token![=]>()?;
+    input.parse()
+}
+
+fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
+    let text: syn::Lit = value(word, input, "\"…\"")?;
+    match text {
+        syn::Lit::Str(text) if !text.value().trim().is_empty() => Ok(text),
+        other => {
+            let error = format!("`{word}` wants a text that is not empty: `{word} = \"…\"`");
+            Err(Error::new(other.span(), error))
+        }
+    }
+}
+
+fn flag(word: &Ident, input: ParseStream<'_>) -> Result<LitBool> {
+    if !input.peek(Token![=]) {
+        return Ok(LitBool::new(true, word.span()));
+    }
+    let equals: Token![=] = input.parse()?;
+    input.parse().map_err(|_| {
+        let error = format!("`{word}` is `true` or `false`; alone it is `true`");
+        Error::new(equals.spans[0], error)
+    })
+}
+
+fn comma(input: ParseStream<'_>) -> Result<()> {
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(())
+}
+
+/// Goes on behind the next comma.
+fn skip(input: ParseStream<'_>) -> Result<()> {
+    while !input.is_empty() {
+        if let TokenTree::Punct(punct) = input.parse()? {
+            if punct.as_char() == ',' {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

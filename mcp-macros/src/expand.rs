@@ -1,0 +1,217 @@
+//! What a derive writes: what a person would write by hand.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Path, Type, parse_quote};
+
+use crate::ast::{self, Set, Tool};
+use crate::attr::Attrs;
+
+/// Where the names come from that the derives use.
+pub(crate) fn home(attrs: &Attrs) -> Path {
+    match &attrs.krate {
+        Some(path) => parse_quote!(#path::__private),
+        None => parse_quote!(::mcp_server::__private),
+    }
+}
+
+/// What `run` returns.
+pub(crate) fn output(attrs: &Attrs) -> Type {
+    let given = attrs.output.as_ref().or(attrs.content.as_ref());
+    given
+        .cloned()
+        .unwrap_or_else(|| parse_quote!(::std::string::String))
+}
+
+/// `impl ToolArgs`.
+pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
+    let home = home(&tool.attrs);
+    let ident = tool.ident;
+    let (name, span) = tool.name();
+    let name = ast::text(&name, span);
+    let definition = definition(
+        tool,
+        &home,
+        &quote!(Self::NAME),
+        &quote_spanned!(ident.span()=> Self),
+    );
+    let decode = decode(tool, &home);
+    let output = output(&tool.attrs);
+    let content = match &tool.attrs.output {
+        Some(_) => quote_spanned!(output.span()=> #home::Structured(output)),
+        None => quote_spanned!(output.span()=> output),
+    };
+    let into_content = quote_spanned!(output.span()=> #home::IntoContent::into_content);
+    quote! {
+        #[automatically_derived]
+        impl #home::ToolArgs for #ident {
+            type Output = #output;
+
+            const NAME: &'static str = #name;
+
+            fn definition() -> #home::Tool {
+                #definition
+            }
+
+            fn parse(
+                arguments: &#home::RawJson,
+            ) -> ::core::result::Result<Self, #home::ArgumentError> {
+                #decode(arguments)
+            }
+
+            fn result(
+                output: Self::Output,
+            ) -> #home::serde_json::Result<#home::CallToolResult> {
+                #into_content(#content)
+            }
+        }
+    }
+}
+
+/// `impl ToolSet`, with a struct for the arguments of each tool.
+pub(crate) fn set(set: &Set<'_>) -> TokenStream {
+    let home = home(&set.attrs);
+    let ident = set.ident;
+    let tools = set.tools.as_deref().unwrap_or_default();
+    let structs = tools.iter().map(|tool| arguments(tool, &home));
+    let definitions = tools.iter().map(|tool| {
+        let (name, span) = tool.name();
+        let name = ast::text(&name, span);
+        let arguments = tool.arguments();
+        definition(tool, &home, &quote!(#name), &quote!(#arguments))
+    });
+    let arms = tools.iter().map(|tool| arm(tool, &home));
+    quote! {
+        const _: () = {
+            #(#structs)*
+
+            #[automatically_derived]
+            impl #home::ToolSet for #ident {
+                fn definitions() -> ::std::vec::Vec<#home::Tool> {
+                    ::std::vec![#(#definitions),*]
+                }
+
+                fn parse(
+                    name: &str,
+                    arguments: &#home::RawJson,
+                ) -> ::core::option::Option<::core::result::Result<Self, #home::ArgumentError>> {
+                    ::core::option::Option::Some(match name {
+                        #(#arms)*
+                        _ => return ::core::option::Option::None,
+                    })
+                }
+            }
+        };
+    }
+}
+
+fn arguments(tool: &Tool<'_>, home: &Path) -> TokenStream {
+    let arguments = tool.arguments();
+    let attributes = passed_on(tool.source);
+    let fields = tool.fields.into_iter().flatten().map(|field| {
+        let attributes = passed_on(&field.attrs);
+        let docs = field
+            .attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("doc"));
+        let (ident, ty) = (&field.ident, &field.ty);
+        quote!(#(#docs)* #(#attributes)* #ident: #ty)
+    });
+    let serde = quote!(#home::serde).to_string();
+    let schemars = quote!(#home::schemars).to_string();
+    quote! {
+        #[derive(#home::serde::Deserialize, #home::schemars::JsonSchema)]
+        #[serde(crate = #serde)]
+        #[schemars(crate = #schemars)]
+        #(#attributes)*
+        struct #arguments {
+            #(#fields),*
+        }
+    }
+}
+
+fn arm(tool: &Tool<'_>, home: &Path) -> TokenStream {
+    let (name, span) = tool.name();
+    let name = ast::text(&name, span);
+    let arguments = tool.arguments();
+    let ident = tool.ident;
+    let decode = decode(tool, home);
+    let fields: Vec<_> = tool
+        .fields
+        .into_iter()
+        .flatten()
+        .map(|field| &field.ident)
+        .collect();
+    quote! {
+        #name => #decode(arguments).map(|#arguments { #(#fields),* }| Self::#ident { #(#fields),* }),
+    }
+}
+
+/// What serde and schemars are to know of a variant and its fields.
+fn passed_on(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes.iter().filter(|attribute| {
+        attribute.path().is_ident("serde") || attribute.path().is_ident("schemars")
+    })
+}
+
+fn decode(tool: &Tool<'_>, home: &Path) -> TokenStream {
+    if tool.is_closed() {
+        quote!(#home::decode_closed_arguments)
+    } else {
+        quote!(#home::decode_arguments)
+    }
+}
+
+/// The tool as `tools/list` shows it.
+fn definition(
+    tool: &Tool<'_>,
+    home: &Path,
+    name: &TokenStream,
+    arguments: &TokenStream,
+) -> TokenStream {
+    let attrs = &tool.attrs;
+    let input_schema = if tool.is_closed() {
+        quote!(closed_input_schema)
+    } else {
+        quote!(input_schema)
+    };
+    let span = tool.ident.span();
+    let input_schema = quote_spanned!(span=> #home::schema::#input_schema::<#arguments>());
+    let title = attrs.title.as_ref().map(|title| quote!(.title(#title)));
+    let written = attrs.description.as_ref().map(syn::LitStr::value);
+    let description = written
+        .as_ref()
+        .or(attrs.doc.text.as_ref())
+        .map(|text| quote!(.description(#text)));
+    let output_schema = attrs.output.as_ref().map(|output| {
+        let schema = quote_spanned!(output.span()=> #home::schema::output_schema::<#output>());
+        quote!(.output_schema(#schema))
+    });
+    let annotations = annotations(attrs, home);
+    let icons = &attrs.icons;
+    let icons =
+        (!icons.is_empty()).then(|| quote!(.icons(::std::vec![#(#home::Icon::new(#icons)),*])));
+    quote! {
+        #home::Tool::new(#name, #input_schema)
+            #title
+            #description
+            #output_schema
+            #annotations
+            #icons
+    }
+}
+
+fn annotations(attrs: &Attrs, home: &Path) -> Option<TokenStream> {
+    let hints = [
+        (quote!(read_only_hint), &attrs.read_only),
+        (quote!(destructive_hint), &attrs.destructive),
+        (quote!(idempotent_hint), &attrs.idempotent),
+        (quote!(open_world_hint), &attrs.open_world),
+    ];
+    let given: Vec<_> = hints
+        .iter()
+        .filter_map(|(hint, flag)| flag.as_ref().map(|flag| quote!(.#hint(#flag))))
+        .collect();
+    (!given.is_empty()).then(|| quote!(.annotations(#home::ToolAnnotations::new() #(#given)*)))
+}

@@ -1,0 +1,138 @@
+//! What a tower layer sees of a call, and what comes back.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
+
+use mcp_protocol::connection::Caller;
+use mcp_protocol::{ClientRequest, ErrorObject, Method, ServerResult};
+use tower::{BoxError, Service};
+
+use crate::context::Call;
+use crate::error::ServiceDown;
+use crate::limit::Slot;
+
+/// One try to serve a request: what goes through the layers to a handler.
+///
+/// Only work gets here. The handshake, pings, cancellations and everything else that relates
+/// messages to each other is dealt with before.
+#[derive(Clone)]
+pub struct Attempt {
+    pub(crate) request: ClientRequest,
+    pub(crate) call: Arc<Call>,
+    /// Bytes that the request's parameters take.
+    pub(crate) size: usize,
+    /// What the call holds of the calls in flight, once it is admitted.
+    pub(crate) slot: Option<Slot>,
+}
+
+impl Attempt {
+    /// The request.
+    #[must_use]
+    pub fn request(&self) -> &ClientRequest {
+        &self.request
+    }
+
+    /// The method that is called.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        self.request.method()
+    }
+
+    /// The tool that is called, if it is a tool.
+    #[must_use]
+    pub fn tool(&self) -> Option<&str> {
+        match &self.request {
+            ClientRequest::CallTool(params) => Some(&params.name),
+            _ => None,
+        }
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        self.call.caller()
+    }
+}
+
+impl fmt::Debug for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt")
+            .field("method", &self.method())
+            .field("tool", &self.tool())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What came of an attempt.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The result.
+    Done(ServerResult),
+    /// An error for the caller.
+    Refused(ErrorObject),
+}
+
+type BoxFuture = Pin<Box<dyn Future<Output = Result<Outcome, BoxError>> + Send>>;
+
+/// The service that a layer wraps: the layers inside of it and, innermost, the router.
+///
+/// Always ready. A layer that has to wait before it can take a call does so inside of the
+/// call's own task, never where messages are read.
+#[derive(Clone)]
+pub struct Next(Arc<dyn Erased>);
+
+trait Erased: Send + Sync {
+    fn serve(&self, attempt: Attempt) -> BoxFuture;
+}
+
+impl<T> Erased for T
+where
+    T: Service<Attempt, Response = Outcome> + Clone + Send + Sync + 'static,
+    T::Error: Into<BoxError>,
+    T::Future: Send,
+{
+    fn serve(&self, attempt: Attempt) -> BoxFuture {
+        let mut service = self.clone();
+        Box::pin(async move {
+            poll_fn(|cx| service.poll_ready(cx))
+                .await
+                .map_err(|error| ServiceDown::because(error.into()))?;
+            service.call(attempt).await.map_err(Into::into)
+        })
+    }
+}
+
+impl Next {
+    pub(crate) fn new<T>(service: T) -> Self
+    where
+        T: Service<Attempt, Response = Outcome> + Clone + Send + Sync + 'static,
+        T::Error: Into<BoxError>,
+        T::Future: Send,
+    {
+        Self(Arc::new(service))
+    }
+}
+
+impl fmt::Debug for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Next")
+    }
+}
+
+impl Service<Attempt> for Next {
+    type Response = Outcome;
+    type Error = BoxError;
+    type Future = BoxFuture;
+
+    fn poll_ready(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, attempt: Attempt) -> BoxFuture {
+        self.0.serve(attempt)
+    }
+}

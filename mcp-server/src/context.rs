@@ -1,0 +1,217 @@
+//! What a handler has besides its arguments.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mcp_protocol::connection::{CallId, Caller, LogMessage, Progress};
+use mcp_protocol::types::LoggingLevel;
+use mcp_protocol::{ErrorObject, RawJson, ServerResult};
+use serde::Serialize;
+use tokio::sync::{Notify, mpsc};
+
+use crate::error::ServiceDown;
+use crate::limit::Slot;
+
+/// What a handler has besides its arguments: the server's state, who is calling, and ways to
+/// tell the caller how it goes.
+///
+/// Cheap to clone. Nothing of it waits, and all of it is inert once the call has ended.
+pub struct Context<S = ()> {
+    pub(crate) state: Arc<S>,
+    pub(crate) call: Arc<Call>,
+    pub(crate) slot: Option<Slot>,
+}
+
+impl<S> Clone for Context<S> {
+    fn clone(&self) -> Self {
+        Self {
+            state: self.state.clone(),
+            call: self.call.clone(),
+            slot: self.slot.clone(),
+        }
+    }
+}
+
+impl<S> Context<S> {
+    /// The server's state.
+    #[must_use]
+    pub fn state(&self) -> &S {
+        &self.state
+    }
+
+    /// Who is calling, and what the caller can do.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.call.caller
+    }
+
+    /// Tells the caller how much is done, of how much if that is known.
+    ///
+    /// Sent only if the caller asked to be told, and only if it is more than before. When the
+    /// connection is busy, the newest report is kept for later and older ones are dropped.
+    ///
+    /// Spec: [progress](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress).
+    pub fn progress(&self, progress: f64, total: Option<f64>) {
+        self.report(Progress {
+            progress,
+            total,
+            message: None,
+        });
+    }
+
+    /// [`progress`](Self::progress) with a line for a person.
+    pub fn progress_with(&self, progress: f64, total: Option<f64>, message: impl Into<String>) {
+        self.report(Progress {
+            progress,
+            total,
+            message: Some(message.into()),
+        });
+    }
+
+    fn report(&self, report: Progress) {
+        if self.call.caller.progress_token().is_some() {
+            self.call.report(report);
+        }
+    }
+
+    /// Sends the caller a log message, if it wants messages of that level.
+    ///
+    /// `data` is text or anything that can be JSON; what cannot be is not sent. A message is
+    /// dropped when the connection has too much to send already.
+    ///
+    /// Spec: [logging](https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
+    pub fn log(&self, level: LoggingLevel, data: impl Serialize) {
+        if self.call.caller.log_level().is_none() {
+            return;
+        }
+        let Ok(data) = RawJson::encode(&data) else {
+            tracing::warn!("a log message cannot be JSON");
+            return;
+        };
+        let message = LogMessage {
+            level,
+            logger: None,
+            data,
+        };
+        let event = Event::Log(self.call.id, message);
+        if self.call.events.try_send(event).is_err() {
+            tracing::debug!("a log message was dropped: the connection is busy");
+        }
+    }
+
+    /// Waits until the call is cancelled, which may be never.
+    ///
+    /// An async handler need not watch it: it is dropped. This is for work that the handler
+    /// has handed to somebody else. A cancellation is a wish, which comes too late for what is
+    /// already done.
+    ///
+    /// Cancel safe.
+    pub async fn cancelled(&self) {
+        self.call.cancelled.wait().await;
+    }
+
+    /// Whether the call is cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.call.cancelled.is_set()
+    }
+}
+
+/// What a call's handler tells the connection, in the order in which it happened.
+pub(crate) enum Event {
+    Progress(CallId, Progress),
+    Log(CallId, LogMessage),
+    /// The call is over. The last event of a call.
+    Done(CallId, Result<ServerResult, ErrorObject>),
+    /// No call will ever be served again.
+    Down(ServiceDown),
+}
+
+/// One call's link to its connection.
+pub(crate) struct Call {
+    id: CallId,
+    caller: Caller,
+    events: mpsc::Sender<Event>,
+    /// The newest report that found the queue full.
+    unsent: Mutex<Option<Progress>>,
+    cancelled: Flag,
+}
+
+impl Call {
+    pub(crate) fn new(id: CallId, caller: Caller, events: mpsc::Sender<Event>) -> Self {
+        Self {
+            id,
+            caller,
+            events,
+            unsent: Mutex::new(None),
+            cancelled: Flag::default(),
+        }
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.cancelled.set();
+    }
+
+    fn report(&self, report: Progress) {
+        let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under the lock, so that of two reports the older cannot overtake the newer.
+        let sent = self.events.try_send(Event::Progress(self.id, report.clone()));
+        *unsent = match sent {
+            Err(mpsc::error::TrySendError::Full(_)) => Some(report),
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => None,
+        };
+    }
+
+    /// Tells the connection what came of the call, after all that was reported before.
+    pub(crate) async fn finish(&self, outcome: Result<Result<ServerResult, ErrorObject>, ServiceDown>) {
+        let unsent = self
+            .unsent
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        // A connection that no longer listens has ended, and with it the call.
+        if let Some(report) = unsent {
+            let _ = self.events.send(Event::Progress(self.id, report)).await;
+        }
+        let event = match outcome {
+            Ok(outcome) => Event::Done(self.id, outcome),
+            Err(down) => Event::Down(down),
+        };
+        let _ = self.events.send(event).await;
+    }
+}
+
+/// Something that happens once and can be waited for.
+#[derive(Default)]
+struct Flag {
+    set: AtomicBool,
+    waiting: Notify,
+}
+
+impl Flag {
+    fn set(&self) {
+        self.set.store(true, Ordering::Release);
+        self.waiting.notify_waiters();
+    }
+
+    fn is_set(&self) -> bool {
+        self.set.load(Ordering::Acquire)
+    }
+
+    fn wait(&self) -> impl Future<Output = ()> {
+        async {
+            let mut woken = pin!(self.waiting.notified());
+            // Enrolled before the flag is looked at, or a change in between would be missed.
+            woken.as_mut().enable();
+            if !self.is_set() {
+                woken.await;
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Model Context Protocol servers.
+//!
+//! Tools are derived from types, every call goes through tower layers, each connection has a
+//! fair share of the calls in flight, and any transport carries it. A handler is written once
+//! for every revision of the protocol.
+//!
+//! ```no_run
+//! use mcp_server::prelude::*;
+//!
+//! /// Arithmetic.
+//! #[derive(Tools)]
+//! enum Calculator {
+//!     /// Add two numbers.
+//!     Add { a: f64, b: f64 },
+//!     /// Divide a by b.
+//!     Divide { a: f64, b: f64 },
+//! }
+//!
+//! impl RunTools for Calculator {
+//!     async fn run(self, _cx: &Context) -> Result<impl IntoContent, ToolError> {
+//!         match self {
+//!             Self::Add { a, b } => Ok(a + b),
+//!             Self::Divide { b: 0.0, .. } => Err(ToolError::failed("cannot divide by zero")),
+//!             Self::Divide { a, b } => Ok(a / b),
+//!         }
+//!     }
+//! }
+//!
+//! # async fn main_() -> Result<(), ServeError> {
+//! Server::new("calculator", "1.0.0").tools::<Calculator>().serve_stdio().await
+//! # }
+//! ```
+//!
+//! # The way of a call
+//!
+//! ```text
+//!  transport ─ frame ─► connection ─ Start ─► limit ─► your layers ─► router ─► tool
+//!      ▲                    │ ▲                                                  │
+//!      └────── message ─────┘ └───────────── progress, log, outcome ◄────────────┘
+//! ```
+//!
+//! The connection, a value of [`mcp_protocol::connection`], relates messages to each other; a
+//! layer sees one [`Attempt`] and gives one [`Outcome`]; a tool sees its arguments and a
+//! [`Context`]. A call that exceeds what its connection or the server may have in flight is
+//! answered `server_busy` at once: see [`limit`].
+//!
+//! # Where things are
+//!
+//! | to | see |
+//! |---|---|
+//! | write a tool | [`Run`], [`RunTools`] for several, [`RunBlocking`] for one that blocks |
+//! | say what a tool takes and gives | `#[derive(Tool)]`, `#[derive(Tools)]`, [`IntoContent`], [`schema`] |
+//! | put a server together | [`Server`] |
+//! | wrap every call | [`Server::layer`] |
+//! | serve many connections, shut down | [`ServerHandle`] |
+//!
+//! # Features
+//!
+//! | feature | default | |
+//! |---|---|---|
+//! | `stdio` | yes | [`Server::serve_stdio`] |
+//! | `signal` | no | `ServerHandle::shut_down_on_signal` |
+//!
+//! A handler that panics costs its own call only, which is answered with an error. That needs
+//! unwinding: with `panic = "abort"` in a profile, one panic ends the process.
+
+mod attempt;
+mod blocking;
+mod content;
+mod context;
+mod error;
+pub mod limit;
+mod router;
+pub mod schema;
+mod serve;
+mod server;
+#[cfg(feature = "signal")]
+mod signal;
+mod tool;
+
+pub use async_trait::async_trait;
+pub use mcp_macros::{Tool, Tools};
+pub use mcp_protocol::connection::{Caller, Limits};
+pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
+pub use mcp_protocol::{
+    ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, ServerResult,
+    transport, types,
+};
+pub use schemars;
+
+pub use attempt::{Attempt, Next, Outcome};
+pub use content::{IntoContent, Json, Structured};
+pub use context::Context;
+pub use error::{BuildError, ServeError, ServiceDown, ToolError, ToolResultExt};
+pub use server::{Server, ServerHandle};
+pub use tool::{Run, RunBlocking, RunTools, Tool};
+
+/// What a server needs: `use mcp_server::prelude::*;`.
+pub mod prelude {
+    pub use schemars::{self, JsonSchema};
+    pub use serde::{Deserialize, Serialize};
+
+    pub use crate::{
+        BuildError, Context, IntoContent, Json, Run, RunBlocking, RunTools, ServeError, Server,
+        ServerHandle, Structured, Tool, ToolError, ToolResultExt, Tools,
+    };
+}
+
+/// What the derives name. Not for use by hand: everything here has a public home.
+#[doc(hidden)]
+pub mod __private {
+    pub use mcp_protocol::RawJson;
+    pub use mcp_protocol::tool::{
+        ArgumentError, ToolArgs, ToolSet, decode_arguments, decode_closed_arguments,
+    };
+    pub use mcp_protocol::types::{CallToolResult, Icon, Tool, ToolAnnotations};
+    pub use schemars;
+    pub use serde;
+    pub use serde_json;
+
+    pub use crate::content::{IntoContent, Structured};
+    pub use crate::schema;
+}

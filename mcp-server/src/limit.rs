@@ -1,0 +1,245 @@
+//! Admission: how many calls are in flight, on the server and on one connection.
+//!
+//! A call takes a slot of its connection and one of the server, or it is answered
+//! `server_busy` at once; it never waits. So one connection that floods the server uses up
+//! its own share and nobody else's, and what is not a call (a ping, a cancellation, an error)
+//! is never in its way.
+//!
+//! tower's `LoadShed` over `ConcurrencyLimit` looks like the same and is not: a call that was
+//! shed stays queued in the semaphore and later takes a permit that nobody uses.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+
+use mcp_protocol::{BusyData, BusyScope, ErrorCode, ErrorObject, SERVER_BUSY};
+use tower::{BoxError, Layer, Service};
+
+use crate::attempt::{Attempt, Next, Outcome};
+
+/// The calls in flight on a whole server.
+#[derive(Clone, Debug)]
+pub struct InFlight(Arc<Gauge>);
+
+impl InFlight {
+    /// Room for this many calls.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self(Arc::new(Gauge::new(limit)))
+    }
+
+    /// How many calls are in flight.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The share of one connection: calls in flight, and bytes of their parameters.
+    #[must_use]
+    pub fn share(&self, calls: usize, bytes: usize, busy_code: ErrorCode) -> Share {
+        Share(Arc::new(Parts {
+            server: self.clone(),
+            calls: Gauge::new(calls),
+            bytes: Gauge::new(bytes),
+            busy_code,
+        }))
+    }
+}
+
+/// What one connection may use of the calls in flight.
+#[derive(Clone, Debug)]
+pub struct Share(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    server: InFlight,
+    calls: Gauge,
+    bytes: Gauge,
+    busy_code: ErrorCode,
+}
+
+impl Share {
+    fn try_acquire(&self, attempt: &Attempt) -> Result<Slot, ErrorObject> {
+        let Parts {
+            server,
+            calls,
+            bytes,
+            busy_code,
+        } = &*self.0;
+        let busy = |scope, gauge: &Gauge| {
+            let limit = u64::try_from(gauge.limit).unwrap_or(u64::MAX);
+            BusyData::new(SERVER_BUSY, scope, limit, attempt.method().as_str())
+        };
+        if !calls.take(1) {
+            return Err(busy(BusyScope::Connection, calls).into_error(*busy_code));
+        }
+        if !bytes.take(attempt.size) {
+            calls.give_back(1);
+            let data = busy(BusyScope::Connection, bytes).unit("bytes");
+            return Err(data.into_error(*busy_code));
+        }
+        if !server.0.take(1) {
+            calls.give_back(1);
+            bytes.give_back(attempt.size);
+            return Err(busy(BusyScope::Server, &server.0).into_error(*busy_code));
+        }
+        Ok(Slot(Arc::new(Held {
+            share: self.clone(),
+            size: attempt.size,
+        })))
+    }
+}
+
+/// A counter that does not rise above its limit.
+#[derive(Debug)]
+struct Gauge {
+    used: AtomicUsize,
+    limit: usize,
+}
+
+impl Gauge {
+    fn new(limit: usize) -> Self {
+        Self {
+            used: AtomicUsize::new(0),
+            limit,
+        }
+    }
+
+    fn take(&self, amount: usize) -> bool {
+        self.used
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |used| {
+                used.checked_add(amount).filter(|sum| *sum <= self.limit)
+            })
+            .is_ok()
+    }
+
+    fn give_back(&self, amount: usize) {
+        self.used.fetch_sub(amount, Ordering::AcqRel);
+    }
+}
+
+/// The place of one call among those in flight. Given back when its last clone is dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot(#[expect(dead_code, reason = "held, not read")] Arc<Held>);
+
+#[derive(Debug)]
+struct Held {
+    share: Share,
+    size: usize,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let Parts {
+            server,
+            calls,
+            bytes,
+            ..
+        } = &*self.share.0;
+        server.0.give_back(1);
+        bytes.give_back(self.size);
+        calls.give_back(1);
+    }
+}
+
+/// Admits the calls of one connection to a service.
+#[derive(Clone, Debug)]
+pub struct LimitLayer {
+    share: Share,
+}
+
+impl LimitLayer {
+    /// For the connection that has this share.
+    #[must_use]
+    pub fn new(share: Share) -> Self {
+        Self { share }
+    }
+}
+
+impl Layer<Next> for LimitLayer {
+    type Service = Limit;
+
+    fn layer(&self, inner: Next) -> Limit {
+        Limit {
+            share: self.share.clone(),
+            inner,
+        }
+    }
+}
+
+/// A service that takes as many calls as its connection's share allows.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    share: Share,
+    inner: Next,
+}
+
+impl Service<Attempt> for Limit {
+    type Response = Outcome;
+    type Error = BoxError;
+    type Future = LimitFuture;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut attempt: Attempt) -> LimitFuture {
+        match self.share.try_acquire(&attempt) {
+            Ok(slot) => {
+                attempt.slot = Some(slot.clone());
+                LimitFuture::Admitted(Admitted {
+                    future: self.inner.call(attempt),
+                    slot: Some(slot),
+                })
+            }
+            Err(busy) => LimitFuture::Refused(Some(Outcome::Refused(busy))),
+        }
+    }
+}
+
+/// What becomes of a call.
+pub enum LimitFuture {
+    /// Answered `server_busy` already.
+    Refused(Option<Outcome>),
+    /// Being served.
+    Admitted(Admitted),
+}
+
+/// A call that is being served, and the slot that it holds meanwhile.
+pub struct Admitted {
+    future: <Next as Service<Attempt>>::Future,
+    slot: Option<Slot>,
+}
+
+impl Future for LimitFuture {
+    type Output = Result<Outcome, BoxError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.get_mut() {
+            Self::Refused(outcome) => {
+                Poll::Ready(Ok(outcome.take().expect("polled after it was ready")))
+            }
+            Self::Admitted(admitted) => Pin::new(admitted).poll(cx),
+        }
+    }
+}
+
+impl Future for Admitted {
+    type Output = Result<Outcome, BoxError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let outcome = ready!(self.future.as_mut().poll(cx));
+        // Before the outcome can be seen: whoever reacts to a reply must not be refused for
+        // the slot that this very call held.
+        self.slot = None;
+        Poll::Ready(outcome)
+    }
+}

@@ -1,0 +1,253 @@
+//! The rewrites that make one schema conservative. What stands inside of it already is.
+
+use serde_json::{Map, Value};
+
+type Schema = Map<String, Value>;
+
+/// Keywords that describe and do not restrict.
+const ANNOTATIONS: [&str; 8] = [
+    "$comment",
+    "default",
+    "deprecated",
+    "description",
+    "examples",
+    "readOnly",
+    "title",
+    "writeOnly",
+];
+
+/// Keywords that concern a value of any type.
+const ANY_TYPE: [&str; 8] = [
+    "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then",
+];
+
+/// Lays what stands beside a schema over it: descriptions replace, restrictions add.
+pub(super) fn overlay(mut base: Schema, beside: Schema) -> Schema {
+    let mut conflicting = Map::new();
+    for (keyword, value) in beside {
+        let describes = ANNOTATIONS.contains(&keyword.as_str());
+        match base.get(&keyword) {
+            Some(same) if !describes && *same != value => {
+                conflicting.insert(keyword, value);
+            }
+            _ => {
+                base.insert(keyword, value);
+            }
+        }
+    }
+    if !conflicting.is_empty() {
+        let both = vec![base.into(), conflicting.into()];
+        base = Map::from_iter([("allOf".into(), Value::Array(both))]);
+    }
+    base
+}
+
+/// `allOf` of one is that one.
+pub(super) fn flatten_all_of(schema: &mut Schema) {
+    take_single(schema, "allOf");
+}
+
+/// Puts the only schema of a list in the place of the list.
+fn take_single(schema: &mut Schema, keyword: &str) {
+    let Some(Value::Array(list)) = schema.get_mut(keyword) else {
+        return;
+    };
+    if list.len() != 1 {
+        return;
+    }
+    if let Some(Value::Object(only)) = list.pop() {
+        schema.remove(keyword);
+        *schema = overlay(only, std::mem::take(schema));
+    }
+}
+
+/// `items` as a list, and what may follow the list, as 2020-12 writes them.
+pub(super) fn rename_items(schema: &mut Schema) {
+    let rest = schema.remove("additionalItems");
+    if let Some(Value::Array(_)) = schema.get("items") {
+        let list = schema.remove("items").expect("it was just there");
+        schema.insert("prefixItems".into(), list);
+        if let Some(rest) = rest {
+            schema.insert("items".into(), rest);
+        }
+    }
+}
+
+/// Removes formats that only Rust generators know. That a number is unsigned stays said.
+pub(super) fn replace_format(schema: &mut Schema) {
+    let Some(format) = schema.get("format").and_then(Value::as_str) else {
+        return;
+    };
+    let size = format.trim_start_matches('u').strip_prefix("int");
+    let integer = matches!(size, Some("" | "8" | "16" | "32" | "64" | "128"));
+    if !integer && !matches!(format, "float" | "double") {
+        return;
+    }
+    if format.starts_with('u') && !schema.contains_key("exclusiveMinimum") {
+        schema.entry("minimum").or_insert(0.into());
+    }
+    schema.remove("format");
+}
+
+/// One `enum` of strings for `const` and for a choice between words, with the documentation of
+/// each word in the description.
+pub(super) fn gather_words(schema: &mut Schema) {
+    if schema.get("const").is_some_and(Value::is_string) && !schema.contains_key("enum") {
+        let word = schema.remove("const").expect("it was just there");
+        schema.insert("enum".into(), vec![word].into());
+        schema.entry("type").or_insert("string".into());
+    }
+    for keyword in ["oneOf", "anyOf"] {
+        let Some(words) = schema.get(keyword).and_then(|choice| words(choice)) else {
+            continue;
+        };
+        if schema.contains_key("enum") {
+            continue;
+        }
+        schema.remove(keyword);
+        schema.insert("type".into(), "string".into());
+        describe(schema, &words);
+        let words = words.into_iter().map(|(word, _)| word).collect();
+        schema.insert("enum".into(), Value::Array(words));
+    }
+}
+
+/// The words of a choice and their documentation, if it is a choice between words.
+fn words(choice: &Value) -> Option<Vec<(Value, Option<String>)>> {
+    const KEYWORDS: [&str; 3] = ["description", "enum", "type"];
+    let mut words = Vec::new();
+    for branch in choice.as_array()? {
+        let branch = branch.as_object()?;
+        let only_words = branch.keys().all(|key| KEYWORDS.contains(&key.as_str()))
+            && branch.get("type").is_some_and(|name| name == "string");
+        if !only_words {
+            return None;
+        }
+        let text = branch.get("description").and_then(Value::as_str);
+        for word in branch.get("enum")?.as_array()? {
+            word.as_str()?;
+            words.push((word.clone(), text.map(str::to_owned)));
+        }
+    }
+    Some(words)
+}
+
+fn describe(schema: &mut Schema, words: &[(Value, Option<String>)]) {
+    let list: Vec<String> = words
+        .iter()
+        .filter_map(|(word, text)| {
+            let text = text.as_ref()?.replace('\n', " ");
+            Some(format!("- `{}`: {text}", word.as_str()?))
+        })
+        .collect();
+    if list.is_empty() {
+        return;
+    }
+    let mut text = list.join("\n");
+    if let Some(own) = schema.get("description").and_then(Value::as_str) {
+        text = format!("{own}\n\n{text}");
+    }
+    schema.insert("description".into(), text.into());
+}
+
+/// One `anyOf` for an array of types.
+pub(super) fn split_types(schema: &mut Schema) {
+    let Some(Value::Array(types)) = schema.get("type") else {
+        return;
+    };
+    let types = types.clone();
+    let (mut out, mut rest): (Schema, Schema) = std::mem::take(schema)
+        .into_iter()
+        .partition(|(keyword, _)| ANNOTATIONS.contains(&keyword.as_str()));
+    rest.remove("type");
+    let branches: Vec<Value> = types
+        .into_iter()
+        .filter_map(|name| of_type(&rest, name))
+        .map(Value::Object)
+        .collect();
+    out.insert("anyOf".into(), branches.into());
+    take_single(&mut out, "anyOf");
+    *schema = out;
+}
+
+/// The part of a schema that concerns one type; `None` if no value of that type fits.
+fn of_type(schema: &Schema, name: Value) -> Option<Schema> {
+    let mut schema = schema.clone();
+    if name == "null" {
+        schema.retain(|keyword, _| keyword == "enum" || ANY_TYPE.contains(&keyword.as_str()));
+    }
+    if let Some(Value::Array(words)) = schema.get_mut("enum") {
+        words.retain(|word| is_of_type(word, &name));
+        if words.is_empty() {
+            return None;
+        }
+    }
+    if name == "null" {
+        schema.remove("enum");
+    }
+    schema.insert("type".into(), name);
+    Some(schema)
+}
+
+fn is_of_type(value: &Value, name: &Value) -> bool {
+    match value {
+        Value::Null => name == "null",
+        Value::Bool(_) => name == "boolean",
+        Value::Number(number) => {
+            name == "number"
+                || name == "integer" && number.as_f64().is_some_and(|n| n.fract() == 0.0)
+        }
+        Value::String(_) => name == "string",
+        Value::Array(_) => name == "array",
+        Value::Object(_) => name == "object",
+    }
+}
+
+/// An array says what is in it, if only that it can be anything.
+pub(super) fn add_items(schema: &mut Schema) {
+    if schema.get("type").is_some_and(|name| name == "array") {
+        schema.entry("items").or_insert_with(|| Map::new().into());
+    }
+}
+
+/// Takes `null` from each property that may be left out.
+pub(super) fn remove_null_from_optional(schema: &mut Schema) {
+    let required = match schema.get("required") {
+        Some(Value::Array(names)) => names.clone(),
+        _ => Vec::new(),
+    };
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
+        return;
+    };
+    for (name, property) in properties {
+        if let Value::Object(property) = property {
+            if !required.iter().any(|required| required == name) {
+                remove_null(property);
+            }
+        }
+    }
+}
+
+/// Takes `null` from a schema that allows it among others.
+pub(super) fn remove_null(schema: &mut Schema) {
+    let mut nullable = false;
+    for keyword in ["anyOf", "oneOf"] {
+        let Some(Value::Array(choice)) = schema.get_mut(keyword) else {
+            continue;
+        };
+        let is_null = |branch: &Value| branch.get("type").is_some_and(|name| name == "null");
+        if choice.iter().any(is_null) && !choice.iter().all(is_null) {
+            choice.retain(|branch| !is_null(branch));
+            nullable = true;
+            take_single(schema, keyword);
+        }
+    }
+    if let Some(Value::Array(words)) = schema.get_mut("enum") {
+        let all = words.len();
+        words.retain(|word| !word.is_null());
+        nullable |= words.len() < all;
+    }
+    if nullable && schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+}

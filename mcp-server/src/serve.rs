@@ -1,0 +1,362 @@
+//! The driver: turns a transport, a connection and a service into a running server.
+//!
+//! One task reads, decides and writes; each admitted call is a task of its own. What relates
+//! messages to each other is the connection's business: nothing here looks into one.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use mcp_protocol::connection::{CallId, Caller, Output, ServerConnection};
+use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
+use mcp_protocol::{BadMessage, ClientRequest, ErrorObject, Frame, Incoming, ServerResult};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tower::{Layer, Service};
+
+use crate::attempt::{Attempt, Outcome};
+use crate::context::{Call, Event};
+use crate::error::{self, ServeError, ServiceDown};
+use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer};
+use crate::server::{Parts, Stop};
+
+/// Events of calls that wait to be applied. Each holds one result at most, and a call that
+/// finds the queue full waits with its last event, having given its slot back.
+const EVENTS: usize = 128;
+
+/// Bytes that are gathered before they are written although more messages are at hand.
+const GATHER: usize = 64 << 10;
+
+pub(crate) async fn serve<T: Transport>(parts: &Parts, transport: T) -> Result<(), ServeError> {
+    let served = caught(Box::pin(Driver::new(parts, transport).run())).await;
+    served.unwrap_or_else(|panic| Err(ServeError::Panicked(panic)))
+}
+
+/// All that can wake the driver.
+enum Wake {
+    Event(Event),
+    Received(Option<Result<Frame, TransportError>>),
+    Stop(Stop),
+    Deadline,
+    WriteFailed(TransportError),
+}
+
+struct Driver<'a, R, W> {
+    parts: &'a Parts,
+    connection: ServerConnection,
+    service: Limit,
+    calls: Calls,
+    events: mpsc::Receiver<Event>,
+    /// What calls send their events with.
+    to_events: mpsc::Sender<Event>,
+    stopped: Pin<Box<dyn Future<Output = Stop> + Send>>,
+    deadline: Option<(Instant, Pin<Box<Sleep>>)>,
+    /// `None` once the client has sent all that it will.
+    receiver: Option<R>,
+    sender: W,
+}
+
+impl<'a, R: Receiver, W: Sender> Driver<'a, R, W> {
+    fn new<T: Transport<Receiver = R, Sender = W>>(parts: &'a Parts, transport: T) -> Self {
+        let (receiver, sender) = transport.split();
+        let (to_events, events) = mpsc::channel(EVENTS);
+        let share = parts
+            .in_flight
+            .share(parts.share, parts.in_flight_bytes, parts.config.busy_code);
+        let mut stop = parts.stop.subscribe();
+        Self {
+            parts,
+            connection: ServerConnection::new(parts.config.clone()),
+            service: LimitLayer::new(share).layer(parts.service.clone()),
+            calls: Calls::default(),
+            events,
+            to_events,
+            stopped: Box::pin(async move {
+                let stopped = stop.wait_for(|stop| *stop != Stop::No).await;
+                let stopped = stopped.map(|stop| stop.clone());
+                match stopped {
+                    Ok(stop) => stop,
+                    // The server is gone, so nobody is left who could stop it.
+                    Err(_) => std::future::pending().await,
+                }
+            }),
+            deadline: None,
+            receiver: Some(receiver),
+            sender,
+        }
+    }
+
+    async fn run(mut self) -> Result<(), ServeError> {
+        loop {
+            let wake = poll_fn(|cx| self.poll_wake(cx)).await;
+            match wake {
+                Wake::Event(event) => self.apply(event)?,
+                Wake::Received(Some(Ok(frame))) => {
+                    self.connection.receive(Incoming::parse(&frame));
+                }
+                Wake::Received(Some(Err(TransportError::TooLong { limit }))) => {
+                    let bad = BadMessage::too_long(limit);
+                    self.connection.receive(Incoming::Bad(bad));
+                }
+                Wake::Received(Some(Err(error))) | Wake::WriteFailed(error) => return gone(error),
+                Wake::Received(None) => {
+                    self.receiver = None;
+                    self.connection.input_closed(now());
+                }
+                Wake::Stop(Stop::Down(down)) => return Err(self.down(down).await),
+                Wake::Stop(_) => {
+                    self.stopped = Box::pin(std::future::pending());
+                    self.connection.shut_down(now());
+                }
+                Wake::Deadline => self.connection.timeout(now()),
+            }
+            if let Some(end) = self.settle() {
+                end.log();
+                return self.flush().await;
+            }
+        }
+    }
+
+    /// What happens next. The order is that of a batch: outcomes and messages that are at hand
+    /// are taken first, and what they lead to is written at once, when none is left.
+    fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+        loop {
+            if self.sender.queued() >= GATHER {
+                if let Poll::Ready(Err(error)) = self.sender.poll_flush(cx) {
+                    return Poll::Ready(Wake::WriteFailed(error));
+                }
+            }
+            let has_room = self.sender.queued() < self.parts.output_bytes;
+            if has_room {
+                if let Poll::Ready(Some(event)) = self.events.poll_recv(cx) {
+                    return Poll::Ready(Wake::Event(event));
+                }
+                let receiver = self.receiver.as_mut();
+                if let Some(Poll::Ready(received)) = receiver.map(|r| r.poll_receive(cx)) {
+                    return Poll::Ready(Wake::Received(received));
+                }
+            }
+            if let Poll::Ready(stop) = self.stopped.as_mut().poll(cx) {
+                return Poll::Ready(Wake::Stop(stop));
+            }
+            if self.poll_deadline(cx).is_ready() {
+                return Poll::Ready(Wake::Deadline);
+            }
+            match self.sender.queued() {
+                0 => return Poll::Pending,
+                _ => match ready!(self.sender.poll_flush(cx)) {
+                    Err(error) => return Poll::Ready(Wake::WriteFailed(error)),
+                    Ok(()) if has_room => return Poll::Pending,
+                    Ok(()) => {}
+                },
+            }
+        }
+    }
+
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(deadline) = self.connection.deadline() else {
+            self.deadline = None;
+            return Poll::Pending;
+        };
+        let deadline = Instant::from_std(deadline);
+        let sleep = match &mut self.deadline {
+            Some((set, sleep)) if *set == deadline => sleep,
+            slot => &mut slot.insert((deadline, Box::pin(sleep_until(deadline)))).1,
+        };
+        sleep.as_mut().poll(cx)
+    }
+
+    fn apply(&mut self, event: Event) -> Result<(), ServeError> {
+        match event {
+            Event::Progress(call, report) => self.connection.progress(call, report),
+            Event::Log(call, message) => self.connection.log(call, message),
+            Event::Done(call, outcome) => {
+                self.calls.forget(call);
+                self.connection.reply(call, outcome);
+            }
+            Event::Down(down) => return Err(ServeError::Down(down)),
+        }
+        Ok(())
+    }
+
+    /// Does what the connection has decided.
+    fn settle(&mut self) -> Option<End> {
+        while let Some(output) = self.connection.poll() {
+            match output {
+                Output::Send(outgoing) => {
+                    self.sender.send(&outgoing.message, outgoing.about.as_ref());
+                }
+                Output::Start {
+                    call,
+                    request,
+                    caller,
+                    size,
+                } => self.start(call, request, caller, size),
+                Output::Stop(call) => self.calls.stop(call),
+                Output::Answer(..) | Output::Heard(_) => {}
+                Output::Close { cut_off } => return Some(End { cut_off }),
+            }
+        }
+        None
+    }
+
+    fn start(&mut self, id: CallId, request: ClientRequest, caller: Caller, size: usize) {
+        let call = Arc::new(Call::new(id, caller, self.to_events.clone()));
+        let attempt = Attempt {
+            request,
+            call: call.clone(),
+            size,
+            slot: None,
+        };
+        match self.service.call(attempt) {
+            LimitFuture::Refused(outcome) => {
+                let outcome = outcome.expect("nobody has taken it");
+                self.connection.reply(id, result(outcome));
+            }
+            LimitFuture::Admitted(work) => {
+                let task = tokio::spawn(work_on(call, work));
+                self.calls.0.insert(id, task.abort_handle());
+            }
+        }
+    }
+
+    /// The last writes, which the peer has but so long to read.
+    async fn flush(&mut self) -> Result<(), ServeError> {
+        let flushed = poll_fn(|cx| self.sender.poll_flush(cx));
+        match timeout(self.parts.flush, flushed).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => gone(error),
+            Err(_) => {
+                tracing::warn!("the client did not read the last replies");
+                Ok(())
+            }
+        }
+    }
+
+    async fn down(&mut self, down: ServiceDown) -> ServeError {
+        // What was finished before is still the client's, as far as it reads.
+        let _ = self.flush().await;
+        ServeError::Down(down)
+    }
+}
+
+/// How a connection has ended.
+struct End {
+    cut_off: usize,
+}
+
+impl End {
+    fn log(&self) {
+        if self.cut_off > 0 {
+            tracing::warn!(calls = self.cut_off, "calls were cut off: their time was up");
+        }
+    }
+}
+
+/// The tasks of the calls in flight. They end with it.
+#[derive(Default)]
+struct Calls(HashMap<CallId, AbortHandle>);
+
+impl Calls {
+    fn forget(&mut self, call: CallId) {
+        self.0.remove(&call);
+    }
+
+    fn stop(&mut self, call: CallId) {
+        if let Some(task) = self.0.remove(&call) {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Calls {
+    fn drop(&mut self) {
+        for task in self.0.values() {
+            task.abort();
+        }
+    }
+}
+
+/// The task of one call.
+async fn work_on(call: Arc<Call>, work: Admitted) {
+    let mut cancel = CancelOnDrop(Some(&call));
+    let outcome = match caught(work).await {
+        Ok(Ok(outcome)) => Ok(result(outcome)),
+        Ok(Err(error)) => error::sort(error).map(Err),
+        Err(panic) => {
+            tracing::error!(panic, "a handler panicked");
+            Ok(Err(ErrorObject::internal("internal error")))
+        }
+    };
+    cancel.0 = None;
+    call.finish(outcome).await;
+}
+
+/// Tells whoever still works for a call that it was cancelled.
+struct CancelOnDrop<'a>(Option<&'a Call>);
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(call) = self.0 {
+            call.cancel();
+        }
+    }
+}
+
+fn result(outcome: Outcome) -> Result<ServerResult, ErrorObject> {
+    match outcome {
+        Outcome::Done(result) => Ok(result),
+        Outcome::Refused(error) => Err(error),
+    }
+}
+
+/// Waits for a future; a panic in it, or in dropping it, is an error that says what it said.
+async fn caught<F: Future + Unpin>(future: F) -> Result<F::Output, String> {
+    let mut future = Some(future);
+    let done = poll_fn(|cx| {
+        let running = future.as_mut().expect("not polled after it was ready");
+        match catch_unwind(AssertUnwindSafe(|| Pin::new(running).poll(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    })
+    .await;
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(future.take())));
+    done.and_then(|value| dropped.map(|()| value))
+        .map_err(|panic| match panic.downcast::<String>() {
+            Ok(message) => *message,
+            Err(panic) => match panic.downcast::<&'static str>() {
+                Ok(message) => (*message).to_owned(),
+                Err(_) => "a panic without a message".to_owned(),
+            },
+        })
+}
+
+/// The end of a connection whose client can no longer be reached, which is no failure unless
+/// it is the stream that failed.
+fn gone(error: TransportError) -> Result<(), ServeError> {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
+
+    match &error {
+        TransportError::Io(io)
+            if matches!(
+                io.kind(),
+                BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected
+            ) =>
+        {
+            tracing::debug!(%error, "the client is gone");
+            Ok(())
+        }
+        _ => Err(ServeError::Transport(error)),
+    }
+}
+
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
+}

@@ -1,0 +1,410 @@
+//! What a server is made of, and the server that is made of it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_protocol::connection::{Limits, ServerConfig};
+use mcp_protocol::transport::Transport;
+use mcp_protocol::types::{Implementation, ToolsCapability};
+use mcp_protocol::ErrorCode;
+use tokio::sync::watch;
+use tower::{BoxError, Layer, Service};
+
+use crate::attempt::{Attempt, Next, Outcome};
+use crate::error::{BuildError, ServeError, ServiceDown};
+use crate::limit::InFlight;
+use crate::router::tools::Tools;
+use crate::router::{Router, Routes};
+use crate::serve;
+use crate::tool::{Run, RunBlocking, RunTools, Tool};
+
+type ApplyLayer = Box<dyn FnOnce(Next) -> Next + Send>;
+
+/// A server's description: its tools, its layers and its limits.
+///
+/// [`build`](Self::build) checks it. [`serve`](Self::serve) is `build` for a server that
+/// serves one connection and ends with it, as a server on stdio does.
+///
+/// ```
+/// use mcp_server::prelude::*;
+///
+/// /// Say hello.
+/// #[derive(Deserialize, JsonSchema, Tool)]
+/// struct Greet {
+///     /// Whom to greet.
+///     name: String,
+/// }
+///
+/// impl Run for Greet {
+///     async fn run(self, _cx: &Context) -> Result<String, ToolError> {
+///         Ok(format!("Hello, {}!", self.name))
+///     }
+/// }
+///
+/// let server = Server::new("greeter", "1.0.0").tool::<Greet>().build()?;
+/// # Ok::<(), BuildError>(())
+/// ```
+pub struct Server<S = ()> {
+    config: ServerConfig,
+    state: S,
+    tools: Vec<Arc<dyn Tool<S>>>,
+    layers: Vec<ApplyLayer>,
+    max_in_flight: usize,
+    share: Option<usize>,
+    in_flight_bytes: usize,
+    output_bytes: usize,
+    flush: Duration,
+}
+
+impl Server {
+    /// A server of this name and version, without state.
+    #[must_use]
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self::with_state(name, version, ())
+    }
+}
+
+impl<S: Send + Sync + 'static> Server<S> {
+    /// A server whose handlers share `state`: see [`Context::state`](crate::Context::state).
+    #[must_use]
+    pub fn with_state(name: impl Into<String>, version: impl Into<String>, state: S) -> Self {
+        Self {
+            config: ServerConfig::new(Implementation::new(name, version)),
+            state,
+            tools: Vec::new(),
+            layers: Vec::new(),
+            max_in_flight: 512,
+            share: None,
+            in_flight_bytes: 64 << 20,
+            output_bytes: 64 << 20,
+            flush: Duration::from_secs(2),
+        }
+    }
+
+    /// More about the server than its name and version: a title, a website, icons.
+    #[must_use]
+    pub fn info(mut self, describe: impl FnOnce(Implementation) -> Implementation) -> Self {
+        self.config.info = Arc::new(describe((*self.config.info).clone()));
+        self
+    }
+
+    /// Tells models how to use this server.
+    #[must_use]
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.config.instructions = Some(text.into());
+        self
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool<T: Run<S>>(self) -> Self {
+        self.dyn_tool(crate::tool::from_run::<T, S>())
+    }
+
+    /// Adds a tool whose handler is synchronous: it may block the thread that it gets.
+    #[must_use]
+    pub fn blocking_tool<T: RunBlocking<S>>(self) -> Self {
+        self.dyn_tool(crate::tool::from_run_blocking::<T, S>())
+    }
+
+    /// Adds every tool of an enum.
+    #[must_use]
+    pub fn tools<T: RunTools<S>>(mut self) -> Self {
+        self.tools.extend(crate::tool::from_run_tools::<T, S>());
+        self
+    }
+
+    /// Adds a tool that was made by hand.
+    #[must_use]
+    pub fn dyn_tool(mut self, tool: Arc<dyn Tool<S>>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Wraps every call in a tower layer. Of several, the first is the outermost.
+    ///
+    /// The layer is applied once, when the server is built, and its service is cloned for each
+    /// call, so the service has to be `Clone`. One that is not, such as tower's `RateLimit`,
+    /// goes under a `BufferLayer`, which has to be built within a tokio runtime.
+    ///
+    /// ```
+    /// # use mcp_server::Server;
+    /// use std::time::Duration;
+    /// use tower::timeout::TimeoutLayer;
+    ///
+    /// let server = Server::new("patient", "1.0.0").layer(TimeoutLayer::new(Duration::from_secs(30)));
+    /// ```
+    #[must_use]
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: Layer<Next> + Send + 'static,
+        L::Service: Service<Attempt, Response = Outcome> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Attempt>>::Error: Into<BoxError>,
+        <L::Service as Service<Attempt>>::Future: Send,
+    {
+        let apply = move |next| Next::new(layer.layer(next));
+        self.layers.push(Box::new(apply));
+        self
+    }
+
+    /// Calls in flight on the whole server. Default 512. Stops clients from piling up work;
+    /// a call beyond it is answered `server_busy`.
+    #[must_use]
+    pub fn max_in_flight(mut self, calls: usize) -> Self {
+        self.max_in_flight = calls;
+        self
+    }
+
+    /// Calls in flight on one connection. Default half of [`max_in_flight`], at least 1. Stops
+    /// one client from using up what others need. A server that ever has one client only may
+    /// as well let it have all.
+    ///
+    /// [`max_in_flight`]: Self::max_in_flight
+    #[must_use]
+    pub fn max_in_flight_per_connection(mut self, calls: usize) -> Self {
+        self.share = Some(calls);
+        self
+    }
+
+    /// Bytes that the parameters of one connection's calls in flight may take. Default 64 MiB.
+    /// Stops a client from filling memory with few large calls; a call beyond it is answered
+    /// `server_busy`.
+    #[must_use]
+    pub fn in_flight_bytes(mut self, bytes: usize) -> Self {
+        self.in_flight_bytes = bytes;
+        self
+    }
+
+    /// Bytes written to a connection that its client has not read. Default 64 MiB. Beyond it,
+    /// reading pauses until the client reads. Stops a client that writes and never reads from
+    /// filling memory; large enough that one which writes a lot before it reads is not stuck.
+    #[must_use]
+    pub fn output_bytes(mut self, bytes: usize) -> Self {
+        self.output_bytes = bytes;
+        self
+    }
+
+    /// How long calls may go on once their client is gone or the server shuts down. Default
+    /// 1 s; zero cancels them at once. Stops a stuck handler from keeping the process alive.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.config.limits.grace = grace;
+        self
+    }
+
+    /// How long the last replies may take to be read. Default 2 s. Stops a client that does
+    /// not read from keeping the process alive.
+    #[must_use]
+    pub fn flush(mut self, flush: Duration) -> Self {
+        self.flush = flush;
+        self
+    }
+
+    /// The other bounds of a connection.
+    #[must_use]
+    pub fn limits(mut self, set: impl FnOnce(&mut Limits)) -> Self {
+        set(&mut self.config.limits);
+        self
+    }
+
+    /// The code of `server_busy`. Default -31503; clients should look at `data.error` instead.
+    #[must_use]
+    pub fn busy_code(mut self, code: ErrorCode) -> Self {
+        self.config.busy_code = code;
+        self
+    }
+
+    /// Checks the description and makes a server of it.
+    ///
+    /// # Errors
+    ///
+    /// When something in the description cannot work: see [`BuildError`].
+    pub fn build(self) -> Result<ServerHandle, BuildError> {
+        self.check_limits()?;
+        let share = self.share.unwrap_or((self.max_in_flight / 2).max(1));
+        if share > self.max_in_flight {
+            return Err(BuildError::ShareTooLarge {
+                share,
+                max_in_flight: self.max_in_flight,
+            });
+        }
+        let mut config = self.config;
+        let tools = Tools::new(self.tools)?;
+        if !tools.is_empty() {
+            config.capabilities.tools = Some(ToolsCapability::new());
+        }
+        let router = Router::new(Routes {
+            state: Arc::new(self.state),
+            tools,
+        });
+        let service = self
+            .layers
+            .into_iter()
+            .rev()
+            .fold(Next::new(router), |next, apply| apply(next));
+        Ok(ServerHandle {
+            parts: Arc::new(Parts {
+                config: Arc::new(config),
+                service,
+                in_flight: InFlight::new(self.max_in_flight),
+                share,
+                in_flight_bytes: self.in_flight_bytes,
+                output_bytes: self.output_bytes,
+                flush: self.flush,
+                stop: watch::Sender::new(Stop::No),
+            }),
+        })
+    }
+
+    fn check_limits(&self) -> Result<(), BuildError> {
+        let limits = &self.config.limits;
+        let zero = [
+            ("max_in_flight", self.max_in_flight == 0),
+            ("max_in_flight_per_connection", self.share == Some(0)),
+            ("in_flight_bytes", self.in_flight_bytes == 0),
+            ("output_bytes", self.output_bytes == 0),
+            ("flush", self.flush.is_zero()),
+            ("limits.batch", limits.batch == 0),
+            ("limits.listens", limits.listens == 0),
+            ("limits.subscriptions", limits.subscriptions == 0),
+            ("limits.asks", limits.asks == 0),
+            ("limits.ask", limits.ask.is_zero()),
+        ];
+        match zero.into_iter().find(|(_, zero)| *zero) {
+            Some((name, _)) => Err(BuildError::ZeroLimit { name }),
+            None => Ok(()),
+        }
+    }
+
+    /// Builds the server and serves one client, until that is done.
+    ///
+    /// # Errors
+    ///
+    /// When the description is wrong, and as [`ServerHandle::serve`].
+    pub async fn serve(self, transport: impl Transport) -> Result<(), ServeError> {
+        self.build()?.serve(transport).await
+    }
+
+    /// Builds the server and serves the process that started this one, over stdin and stdout.
+    ///
+    /// # Errors
+    ///
+    /// When the description is wrong, and as [`ServerHandle::serve_stdio`].
+    #[cfg(feature = "stdio")]
+    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+        self.build()?.serve_stdio().await
+    }
+}
+
+impl<S> fmt::Debug for Server<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("info", &self.config.info)
+            .field("tools", &self.tools.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A server that was built: serves any number of connections at once.
+///
+/// Cheap to clone; all clones are the same server.
+#[derive(Clone)]
+pub struct ServerHandle {
+    parts: Arc<Parts>,
+}
+
+pub(crate) struct Parts {
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) service: Next,
+    pub(crate) in_flight: InFlight,
+    pub(crate) share: usize,
+    pub(crate) in_flight_bytes: usize,
+    pub(crate) output_bytes: usize,
+    pub(crate) flush: Duration,
+    pub(crate) stop: watch::Sender<Stop>,
+}
+
+/// What all connections of a server have to stop for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Stop {
+    No,
+    ShutDown,
+    Down(ServiceDown),
+}
+
+impl ServerHandle {
+    /// Serves one client until it is done, or the server is shut down.
+    ///
+    /// When the client sends nothing more, calls in flight have
+    /// [`grace`](Server::grace) to end and finished replies are written. Has to be called
+    /// within a tokio runtime. Dropping it ends the connection at once.
+    ///
+    /// # Errors
+    ///
+    /// When the transport fails (a client that has gone away is no failure), or the service
+    /// is down: see [`ServeError`].
+    pub async fn serve(&self, transport: impl Transport) -> Result<(), ServeError> {
+        serve::serve(&self.parts, transport).await
+    }
+
+    /// Serves the process that started this one, over stdin and stdout.
+    ///
+    /// See [`mcp_transport_stdio::stdio`] for what becomes of the process's own streams.
+    ///
+    /// # Errors
+    ///
+    /// When the streams cannot be used, and as [`serve`](Self::serve).
+    #[cfg(feature = "stdio")]
+    pub async fn serve_stdio(&self) -> Result<(), ServeError> {
+        let transport = mcp_transport_stdio::stdio().map_err(ServeError::Stdio)?;
+        self.serve(transport).await
+    }
+
+    /// Ends all connections: calls in flight have [`grace`](Server::grace) to end, and no
+    /// others are started.
+    pub fn shut_down(&self) {
+        self.stop(Stop::ShutDown);
+    }
+
+    /// Ends all connections at once, with [`ServeError::Down`].
+    ///
+    /// For a server that finds out, outside of any call, that it can do no more work.
+    pub fn fail(&self, reason: ServiceDown) {
+        self.stop(Stop::Down(reason));
+    }
+
+    fn stop(&self, stop: Stop) {
+        self.parts.stop.send_if_modified(|now| {
+            let worse = matches!(now, Stop::No) || matches!(stop, Stop::Down(_));
+            if worse {
+                *now = stop;
+            }
+            worse
+        });
+    }
+
+    /// How many calls are in flight, on all connections.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.parts.in_flight.len()
+    }
+
+    /// Shuts the server down at the first SIGINT or SIGTERM (Ctrl-C elsewhere) and ends the
+    /// process at the second.
+    ///
+    /// Has to be called within a tokio runtime. The SDK installs no signal handler by itself.
+    #[cfg(feature = "signal")]
+    pub fn shut_down_on_signal(&self) {
+        tokio::spawn(crate::signal::shut_down(self.clone()));
+    }
+}
+
+impl fmt::Debug for ServerHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerHandle")
+            .field("info", &self.parts.config.info)
+            .field("in_flight", &self.parts.in_flight.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,290 @@
+//! What a tool does: the traits that the author of a server implements.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
+use mcp_protocol::types::{CallToolResult, Tool as Definition};
+use mcp_protocol::{ErrorObject, RawJson};
+
+use crate::blocking;
+use crate::content::IntoContent;
+use crate::context::Context;
+use crate::error::ToolError;
+
+/// What a tool does.
+///
+/// The derive says what the tool is called and which arguments it takes; this says what it does
+/// with them. It is written as an `async fn`:
+///
+/// ```
+/// use mcp_server::prelude::*;
+///
+/// /// Greets a person.
+/// #[derive(Deserialize, JsonSchema, Tool)]
+/// struct Greet {
+///     /// Who is greeted.
+///     name: String,
+/// }
+///
+/// impl Run for Greet {
+///     async fn run(self, _: &Context) -> Result<String, ToolError> {
+///         Ok(format!("Hello, {}!", self.name))
+///     }
+/// }
+/// ```
+///
+/// `S` is the state of the server, which [`Context::state`] gives. When the call is cancelled
+/// the future is dropped. A tool that blocks the thread implements [`RunBlocking`] instead.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what it does on a server whose state is `{S}`",
+    label = "`Run<{S}>` is not implemented",
+    note = "implement it: `impl Run<{S}> for {Self}`, with an `async fn run(self, cx: &Context<{S}>)`"
+)]
+pub trait Run<S = ()>: ToolArgs {
+    /// Does it.
+    ///
+    /// # Errors
+    ///
+    /// When it could not be done; see [`ToolError`] for who gets to read which error.
+    fn run(self, cx: &Context<S>) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
+}
+
+/// What a tool does that blocks the thread: computes for long, or waits for a file or a lock.
+///
+/// Each call runs on a thread that is not the runtime's, so that other calls go on. A thread
+/// cannot be stopped: a cancelled call is not answered, but it runs to its end, and counts as
+/// in flight until then.
+///
+/// ```
+/// use mcp_server::prelude::*;
+///
+/// /// Counts the words of a file.
+/// #[derive(Deserialize, JsonSchema, Tool)]
+/// #[tool(content = usize, read_only)]
+/// struct CountWords {
+///     path: String,
+/// }
+///
+/// impl RunBlocking for CountWords {
+///     fn run(self, _: &Context) -> Result<usize, ToolError> {
+///         Ok(std::fs::read_to_string(&self.path)?.split_whitespace().count())
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what it does on a server whose state is `{S}`",
+    label = "`RunBlocking<{S}>` is not implemented",
+    note = "implement it: `impl RunBlocking<{S}> for {Self}`, with a `fn run(self, cx: &Context<{S}>)`"
+)]
+pub trait RunBlocking<S = ()>: ToolArgs {
+    /// Does it, on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// When it could not be done; see [`ToolError`] for who gets to read which error.
+    fn run(self, cx: &Context<S>) -> Result<Self::Output, ToolError>;
+}
+
+/// What each tool of a set does.
+///
+/// One `async fn` with a `match`, which the compiler checks for completeness:
+///
+/// ```
+/// use mcp_server::prelude::*;
+///
+/// #[derive(Tools)]
+/// enum Counter {
+///     /// Adds to the count.
+///     Add {
+///         /// How much.
+///         amount: u32,
+///     },
+///     /// Shows the count.
+///     #[tool(read_only)]
+///     Show,
+/// }
+///
+/// impl RunTools for Counter {
+///     async fn run(self, _: &Context) -> Result<impl IntoContent, ToolError> {
+///         Ok(match self {
+///             Self::Add { amount } => amount,
+///             Self::Show => 0,
+///         })
+///     }
+/// }
+/// ```
+///
+/// Branches that give different things turn them into a result themselves; see [`IntoContent`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what its tools do on a server whose state is `{S}`",
+    label = "`RunTools<{S}>` is not implemented",
+    note = "implement it: `impl RunTools<{S}> for {Self}`, with an \
+            `async fn run(self, cx: &Context<{S}>) -> Result<impl IntoContent, ToolError>`"
+)]
+pub trait RunTools<S = ()>: ToolSet {
+    /// Does what the variant says.
+    ///
+    /// A variant with `#[tool(output = T)]` returns [`Structured`](crate::Structured) of a `T`.
+    ///
+    /// # Errors
+    ///
+    /// When it could not be done; see [`ToolError`] for who gets to read which error.
+    fn run(
+        self,
+        cx: &Context<S>,
+    ) -> impl Future<Output = Result<impl IntoContent + Send, ToolError>> + Send;
+}
+
+/// A tool as the server holds it: a definition, and a way to call it.
+///
+/// The server makes one from [`Run`], [`RunBlocking`] and each variant of [`RunTools`].
+/// Implement it directly for a tool that is only known at run time, such as one that is
+/// forwarded to another server:
+///
+/// ```
+/// use mcp_server::prelude::*;
+/// use mcp_server::{RawJson, Tool, async_trait, types};
+///
+/// struct Echo;
+///
+/// #[async_trait]
+/// impl Tool<()> for Echo {
+///     fn definition(&self) -> types::Tool {
+///         types::Tool::new("echo", RawJson::empty_object())
+///     }
+///
+///     async fn call(
+///         &self,
+///         arguments: RawJson,
+///         _: Context<()>,
+///     ) -> Result<types::CallToolResult, ToolError> {
+///         Ok(arguments.to_string().into_content()?)
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Tool<S>: Send + Sync + 'static {
+    /// What `tools/list` shows. Asked for once, when the tool is registered; the schemas need
+    /// not be [conservative](crate::schema) yet.
+    fn definition(&self) -> Definition;
+
+    /// Answers one call. The arguments are an object, and nothing else has been checked.
+    ///
+    /// # Errors
+    ///
+    /// When it could not be done; see [`ToolError`] for who gets to read which error.
+    async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError>;
+}
+
+/// A tool that awaits.
+pub(crate) fn from_run<T: Run<S>, S: Send + Sync + 'static>() -> Arc<dyn Tool<S>> {
+    Arc::new(Awaiting::<T>(PhantomData))
+}
+
+/// A tool that blocks.
+pub(crate) fn from_run_blocking<T: RunBlocking<S>, S: Send + Sync + 'static>() -> Arc<dyn Tool<S>> {
+    Arc::new(Blocking::<T>(PhantomData))
+}
+
+/// The tools of a set, in their order.
+pub(crate) fn from_run_tools<T: RunTools<S>, S: Send + Sync + 'static>() -> Vec<Arc<dyn Tool<S>>> {
+    let member = |definition| -> Arc<dyn Tool<S>> {
+        Arc::new(Member::<T> {
+            definition,
+            set: PhantomData,
+        })
+    };
+    T::definitions().into_iter().map(member).collect()
+}
+
+struct Awaiting<T>(PhantomData<fn() -> T>);
+
+#[async_trait]
+impl<T: Run<S>, S: Send + Sync + 'static> Tool<S> for Awaiting<T> {
+    fn definition(&self) -> Definition {
+        T::definition()
+    }
+
+    async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError> {
+        match T::parse(&arguments) {
+            Ok(tool) => written(T::result(tool.run(&cx).await?)),
+            Err(error) => Ok(misfit(T::NAME, &error)),
+        }
+    }
+}
+
+struct Blocking<T>(PhantomData<fn() -> T>);
+
+#[async_trait]
+impl<T: RunBlocking<S>, S: Send + Sync + 'static> Tool<S> for Blocking<T> {
+    fn definition(&self) -> Definition {
+        T::definition()
+    }
+
+    async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError> {
+        match T::parse(&arguments) {
+            Ok(tool) => blocking::run(cx, |cx| written(T::result(tool.run(cx)?))).await,
+            Err(error) => Ok(misfit(T::NAME, &error)),
+        }
+    }
+}
+
+/// One tool of a set.
+struct Member<T> {
+    definition: Definition,
+    set: PhantomData<fn() -> T>,
+}
+
+#[async_trait]
+impl<T: RunTools<S>, S: Send + Sync + 'static> Tool<S> for Member<T> {
+    fn definition(&self) -> Definition {
+        self.definition.clone()
+    }
+
+    async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError> {
+        let name = &self.definition.name;
+        let tool = match T::parse(name, &arguments) {
+            Some(Ok(tool)) => tool,
+            Some(Err(error)) => return Ok(misfit(name, &error)),
+            None => {
+                let error = format!("the tool `{name}` is listed, but its set does not know it");
+                return Err(ToolError::refused(ErrorObject::internal(error)));
+            }
+        };
+        let result = written(tool.run(&cx).await?.into_content())?;
+        if self.definition.output_schema.is_some() {
+            self.check_structured(&result)?;
+        }
+        Ok(result)
+    }
+}
+
+impl<T> Member<T> {
+    /// A tool that says what its output is like must give it, unless it failed. The return
+    /// type of `run`, which all the tools of the set share, cannot say so.
+    fn check_structured(&self, result: &CallToolResult) -> Result<(), ToolError> {
+        if result.structured_content.is_some() || result.is_error == Some(true) {
+            return Ok(());
+        }
+        let name = &self.definition.name;
+        tracing::error!(tool = %name, "an output is declared: return `Structured` of it");
+        let error = format!("the tool `{name}` gave no structured output");
+        Err(ToolError::refused(ErrorObject::internal(error)))
+    }
+}
+
+fn written(result: serde_json::Result<CallToolResult>) -> Result<CallToolResult, ToolError> {
+    result.map_err(|error| {
+        tracing::error!(%error, "the output of a tool cannot be JSON");
+        ToolError::refused(ErrorObject::internal("the output cannot be JSON"))
+    })
+}
+
+/// The answer to arguments that do not fit. It is the model's to read, which can then call
+/// again, so it is not an error of the protocol.
+fn misfit(name: &str, error: &ArgumentError) -> CallToolResult {
+    CallToolResult::error(format!("invalid arguments for `{name}`: {error}"))
+}

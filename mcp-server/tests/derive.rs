@@ -1,0 +1,562 @@
+//! What the derives say of a tool, and how its arguments are read.
+
+#![allow(dead_code, reason = "most arguments are only read by their schema")]
+
+use std::collections::BTreeMap;
+
+use mcp_server::prelude::*;
+use mcp_server::types::{CallToolResult, Tool as Definition};
+use mcp_server::{ArgumentError, RawJson, ToolArgs, ToolSet};
+use serde_json::{Value, json};
+
+fn shown(definition: &Definition) -> Value {
+    serde_json::to_value(definition).unwrap()
+}
+
+fn definition<T: ToolArgs>() -> Value {
+    shown(&T::definition())
+}
+
+fn parse<T: ToolArgs>(arguments: Value) -> Result<T, ArgumentError> {
+    T::parse(&RawJson::from(arguments))
+}
+
+/// What a caller is told.
+fn refusal<T: ToolArgs>(arguments: Value) -> String {
+    match parse::<T>(arguments) {
+        Ok(_) => "taken".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+// --- one tool -------------------------------------------------------------------------------
+
+#[derive(Serialize, Deserialize, JsonSchema, Debug, PartialEq)]
+struct Shipped {
+    build: u32,
+    note: Option<String>,
+}
+
+/// Ship a build to
+/// an environment.
+///
+/// It can be watched.
+#[derive(Deserialize, JsonSchema, Tool, Debug, PartialEq)]
+#[tool(
+    name = "ship.it",
+    title = "Ship it",
+    output = Shipped,
+    read_only = false,
+    destructive = false,
+    idempotent,
+    open_world = false,
+    icon = "https://example.com/ship.png",
+    icon = "data:image/png;base64,AAAA"
+)]
+struct Deploy {
+    /// Where to.
+    env: String,
+    #[serde(default = "seven")]
+    limit: u32,
+    #[serde(rename = "dryRun", alias = "dry")]
+    dry_run: Option<bool>,
+}
+
+fn seven() -> u32 {
+    7
+}
+
+#[test]
+fn a_struct_with_everything_is_shown_with_everything() {
+    assert_eq!(
+        definition::<Deploy>(),
+        json!({
+            "name": "ship.it",
+            "title": "Ship it",
+            "description": "Ship a build to an environment.\n\nIt can be watched.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "env": { "type": "string", "description": "Where to." },
+                    "limit": { "type": "integer", "minimum": 0, "default": 7 },
+                    "dryRun": { "type": "boolean" },
+                },
+                "required": ["env"],
+                "additionalProperties": false,
+            },
+            "outputSchema": {
+                "type": "object",
+                "properties": {
+                    "build": { "type": "integer", "minimum": 0 },
+                    "note": { "anyOf": [{ "type": "string" }, { "type": "null" }] },
+                },
+                "required": ["build", "note"],
+            },
+            "annotations": {
+                "readOnlyHint": false,
+                "destructiveHint": false,
+                "idempotentHint": true,
+                "openWorldHint": false,
+            },
+            "icons": [
+                { "src": "https://example.com/ship.png" },
+                { "src": "data:image/png;base64,AAAA" },
+            ],
+        }),
+    );
+    assert_eq!(Deploy::NAME, "ship.it");
+}
+
+#[test]
+fn a_struct_with_nothing_is_shown_with_nothing() {
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct GetURLOf2Things;
+
+    assert_eq!(
+        definition::<GetURLOf2Things>(),
+        json!({
+            "name": "get_url_of2_things",
+            "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
+        }),
+    );
+    assert_eq!(GetURLOf2Things::NAME, "get_url_of2_things");
+}
+
+#[test]
+fn a_description_that_is_given_is_taken_for_the_doc_comment() {
+    /// For readers of the source.
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[tool(description = "For the model.")]
+    struct Documented {}
+
+    assert_eq!(definition::<Documented>()["description"], "For the model.");
+}
+
+#[test]
+fn an_output_is_structured_with_a_copy_as_text() {
+    let shipped = Shipped {
+        build: 7,
+        note: None,
+    };
+    let result = Deploy::result(shipped).unwrap();
+    assert_eq!(
+        serde_json::to_value(result).unwrap(),
+        json!({
+            "content": [{ "type": "text", "text": r#"{"build":7,"note":null}"# }],
+            "structuredContent": { "build": 7, "note": null },
+        }),
+    );
+}
+
+#[test]
+fn content_is_content_alone() {
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[tool(content = f64)]
+    struct Ratio {}
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct Name {}
+
+    fn text(result: serde_json::Result<CallToolResult>) -> String {
+        let result = result.unwrap();
+        assert_eq!(result.structured_content, None);
+        result.content[0].as_text().unwrap().to_owned()
+    }
+    assert_eq!(text(Ratio::result(0.5)), "0.5");
+    assert_eq!(text(Ratio::result(f64::NAN)), "NaN");
+    assert_eq!(text(Name::result("Ada".to_owned())), "Ada");
+    assert_eq!(definition::<Ratio>().get("outputSchema"), None);
+}
+
+// --- its arguments --------------------------------------------------------------------------
+
+#[test]
+fn arguments_are_read_as_serde_has_it() {
+    let deploy: Deploy = parse(json!({ "env": "prod", "dryRun": true })).unwrap();
+    let expected = Deploy {
+        env: "prod".to_owned(),
+        limit: 7,
+        dry_run: Some(true),
+    };
+    assert_eq!(deploy, expected);
+    // An alias is not shown, and understood.
+    let deploy: Deploy = parse(json!({ "env": "prod", "dry": true })).unwrap();
+    assert_eq!(deploy, expected);
+}
+
+#[test]
+fn null_is_the_same_as_absent_where_a_member_may_be_absent() {
+    let deploy: Deploy = parse(json!({ "env": "", "limit": null, "dryRun": null })).unwrap();
+    let expected = Deploy {
+        env: String::new(),
+        limit: 7,
+        dry_run: None,
+    };
+    assert_eq!(deploy, expected);
+    assert_eq!(
+        refusal::<Deploy>(json!({ "env": null })),
+        "missing field `env`"
+    );
+    // What is wrong besides the null is what is told.
+    assert_eq!(
+        refusal::<Deploy>(json!({ "limit": null, "env": 1 })),
+        "at `env`: invalid type: integer `1`, expected a string",
+    );
+}
+
+#[test]
+fn null_inside_of_an_argument_is_a_value() {
+    #[derive(Deserialize, JsonSchema, Tool, Debug)]
+    struct Outer {
+        inner: Inner,
+        any: Value,
+    }
+    #[derive(Deserialize, JsonSchema, Debug)]
+    struct Inner {
+        #[serde(default)]
+        count: u8,
+    }
+    assert_eq!(
+        refusal::<Outer>(json!({ "inner": { "count": null }, "any": 1 })),
+        "at `inner.count`: invalid type: null, expected u8",
+    );
+    let outer: Outer = parse(json!({ "inner": {}, "any": null })).unwrap();
+    assert_eq!(outer.any, Value::Null);
+}
+
+#[test]
+fn a_refusal_names_the_place_and_what_was_expected() {
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct Scan {
+        targets: Vec<Target>,
+    }
+    #[derive(Deserialize, JsonSchema)]
+    struct Target {
+        port: u16,
+        mode: Option<Mode>,
+    }
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Mode {
+        Fast,
+        Full,
+    }
+    let table = [
+        (json!({}), "missing field `targets`"),
+        (
+            json!({ "targets": "all" }),
+            "at `targets`: invalid type: string \"all\", expected a sequence",
+        ),
+        (
+            json!({ "targets": [{ "port": 1 }, { "port": "80" }] }),
+            "at `targets[1].port`: invalid type: string \"80\", expected u16",
+        ),
+        (
+            json!({ "targets": [{ "port": 65_536 }] }),
+            "at `targets[0].port`: invalid value: integer `65536`, expected u16",
+        ),
+        (
+            json!({ "targets": [{ "mode": "fast" }] }),
+            "at `targets[0]`: missing field `port`",
+        ),
+        (
+            json!({ "targets": [{ "port": 1, "mode": "slow" }] }),
+            "at `targets[0].mode`: unknown variant `slow`, expected `fast` or `full`",
+        ),
+        (
+            json!([]),
+            "invalid type: sequence, expected an object with the arguments",
+        ),
+        (
+            json!("x"),
+            "invalid type: string \"x\", expected an object with the arguments",
+        ),
+    ];
+    for (arguments, expected) in table {
+        assert_eq!(refusal::<Scan>(arguments), expected);
+    }
+}
+
+#[test]
+fn a_refusal_quotes_a_bounded_part_of_what_came() {
+    let long = "x".repeat(1_000_000);
+    assert!(refusal::<Deploy>(json!({ "env": "prod", "limit": long })).len() < 1_000);
+    assert!(refusal::<Deploy>(json!({ "env": "prod", long: 1 })).len() < 1_000);
+}
+
+#[test]
+fn an_argument_that_the_tool_does_not_have_is_refused_by_name() {
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct Find {
+        max_depth: Option<u32>,
+        path: Option<String>,
+    }
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct Ping;
+
+    let refused = |name: &str| refusal::<Find>(json!({ "path": "/", name: 2 }));
+    for near in ["maxDepht", "max_dept", "MaxDepth", "max-depth", "maxdepth"] {
+        let expected = format!("unknown argument `{near}`, did you mean `max_depth`?");
+        assert_eq!(refused(near), expected);
+    }
+    assert_eq!(
+        refused("colour"),
+        "unknown argument `colour`, known are `max_depth`, `path`",
+    );
+    assert_eq!(
+        refusal::<Ping>(json!({ "x": 1 })),
+        "unknown argument `x`, the tool takes none",
+    );
+    assert_eq!(refusal::<Ping>(json!({})), "taken");
+}
+
+#[test]
+fn schema_and_behaviour_are_closed_or_open_together() {
+    fn check<T: ToolArgs>(closed: bool, arguments: Value) {
+        let schema = definition::<T>()["inputSchema"].clone();
+        let shown = schema.get("additionalProperties") == Some(&json!(false));
+        assert_eq!(shown, closed, "{schema}");
+        let mut more = arguments.clone();
+        more["more"] = json!(1);
+        assert_eq!(refusal::<T>(arguments), "taken");
+        assert_eq!(refusal::<T>(more) == "taken", !closed);
+    }
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct Closed {
+        a: u8,
+    }
+    check::<Closed>(true, json!({ "a": 1 }));
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[serde(deny_unknown_fields)]
+    struct ClosedBySerde {
+        a: u8,
+    }
+    check::<ClosedBySerde>(true, json!({ "a": 1 }));
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[tool(open)]
+    struct Open {
+        a: u8,
+    }
+    check::<Open>(false, json!({ "a": 1 }));
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[tool(open)]
+    struct OpenUnit;
+    check::<OpenUnit>(false, json!({}));
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Part {
+        b: u8,
+    }
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct Flattened {
+        a: u8,
+        #[serde(flatten)]
+        part: Part,
+    }
+    check::<Flattened>(false, json!({ "a": 1, "b": 2 }));
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct Rest {
+        a: u8,
+        #[serde(flatten)]
+        rest: BTreeMap<String, Value>,
+    }
+    check::<Rest>(false, json!({ "a": 1, "b": 2 }));
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[serde(from = "Part")]
+    struct Converted {
+        b: u16,
+    }
+    impl From<Part> for Converted {
+        fn from(part: Part) -> Self {
+            Self { b: part.b.into() }
+        }
+    }
+    check::<Converted>(false, json!({ "b": 1 }));
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[serde(transparent)]
+    struct Transparent {
+        part: Part,
+    }
+    check::<Transparent>(false, json!({ "b": 1 }));
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[serde(tag = "type")]
+    struct Tagged {
+        b: u8,
+    }
+    check::<Tagged>(false, json!({ "b": 1, "type": "Tagged" }));
+}
+
+#[test]
+fn integers_of_64_bits_are_exact() {
+    #[derive(Deserialize, JsonSchema, Tool)]
+    struct Big {
+        high: u64,
+        low: i64,
+    }
+    let big: Big = parse(json!({ "high": u64::MAX, "low": i64::MIN })).unwrap();
+    assert_eq!((big.high, big.low), (u64::MAX, i64::MIN));
+}
+
+// --- several tools --------------------------------------------------------------------------
+
+#[derive(Tools, Debug, PartialEq)]
+enum Notes {
+    /// Adds a note.
+    #[tool(idempotent = false)]
+    Add {
+        /// What it says.
+        text: String,
+        #[serde(default, rename = "isPinned")]
+        #[schemars(title = "Pin")]
+        pinned: bool,
+    },
+    /// Lists all notes.
+    #[tool(name = "list-notes", title = "All", read_only, output = Vec<Note>)]
+    List,
+    #[serde(rename_all = "camelCase")]
+    #[tool(open)]
+    FindByTag {
+        tag_name: String,
+        at_most: Option<u8>,
+    },
+    Clear {},
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Note {
+    text: String,
+}
+
+#[test]
+fn each_variant_is_a_tool_in_their_order() {
+    let tools: Vec<Value> = Notes::definitions().iter().map(shown).collect();
+    assert_eq!(
+        tools,
+        [
+            json!({
+                "name": "add",
+                "description": "Adds a note.",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {
+                        "text": { "type": "string", "description": "What it says." },
+                        "isPinned": { "type": "boolean", "title": "Pin", "default": false },
+                    },
+                    "required": ["text"],
+                    "additionalProperties": false,
+                },
+                "annotations": { "idempotentHint": false },
+            }),
+            json!({
+                "name": "list-notes",
+                "title": "All",
+                "description": "Lists all notes.",
+                "inputSchema": {
+                    "type": "object", "properties": {}, "additionalProperties": false,
+                },
+                "outputSchema": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": { "text": { "type": "string" } },
+                        "required": ["text"],
+                    },
+                },
+                "annotations": { "readOnlyHint": true },
+            }),
+            json!({
+                "name": "find_by_tag",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {
+                        "tagName": { "type": "string" },
+                        "atMost": { "type": "integer", "minimum": 0, "maximum": 255 },
+                    },
+                    "required": ["tagName"],
+                },
+            }),
+            json!({
+                "name": "clear",
+                "inputSchema": {
+                    "type": "object", "properties": {}, "additionalProperties": false,
+                },
+            }),
+        ],
+    );
+}
+
+#[test]
+fn a_call_becomes_its_variant() {
+    let parse = |name: &str, arguments: Value| {
+        Notes::parse(name, &RawJson::from(arguments))
+            .map(|result| result.map_err(|error| error.to_string()))
+    };
+    let add = Notes::Add {
+        text: "x".to_owned(),
+        pinned: true,
+    };
+    assert_eq!(
+        parse("add", json!({ "text": "x", "isPinned": true })),
+        Some(Ok(add))
+    );
+    assert_eq!(parse("list-notes", json!({})), Some(Ok(Notes::List)));
+    let find = Notes::FindByTag {
+        tag_name: "t".to_owned(),
+        at_most: None,
+    };
+    assert_eq!(
+        parse("find_by_tag", json!({ "tagName": "t", "more": 1 })),
+        Some(Ok(find))
+    );
+    assert_eq!(parse("clear", json!({})), Some(Ok(Notes::Clear {})));
+    assert_eq!(
+        parse("clear", json!({ "all": true })),
+        Some(Err("unknown argument `all`, the tool takes none".to_owned())),
+    );
+    assert_eq!(parse("list", json!({})), None);
+    assert_eq!(parse("ADD", json!({})), None);
+}
+
+#[test]
+fn types_may_have_the_names_that_the_derives_use() {
+    mod elsewhere {
+        /// Names of the derives' own, with other meanings.
+        #[allow(dead_code, reason = "they are only in the way")]
+        mod clutter {
+            pub(super) struct Option;
+            pub(super) struct Result;
+            pub(super) struct Vec;
+            pub(super) struct String;
+            pub(super) struct Some;
+            pub(super) mod core {}
+            pub(super) mod std {}
+            pub(super) mod mcp_server {}
+            pub(super) mod schemars {}
+            pub(super) mod serde {}
+        }
+        use clutter::*;
+
+        #[derive(::mcp_server::Tools)]
+        pub(super) enum Tools {
+            One {
+                add: u8,
+            },
+            #[allow(non_camel_case_types, reason = "it is a raw identifier")]
+            r#type,
+        }
+    }
+    use mcp_server::ToolSet as _;
+    let names: Vec<String> = elsewhere::Tools::definitions()
+        .into_iter()
+        .map(|tool| tool.name)
+        .collect();
+    assert_eq!(names, ["one", "type"]);
+}
