@@ -1,0 +1,2 @@
+//! Tour.
+fn main() {}
