@@ -1,0 +1,62 @@
+//! `cargo xtask ci`: every check of a change but its tests.
+
+mod dependencies;
+mod oldest;
+
+use std::process::ExitCode;
+
+use crate::flags::CiFlags;
+use crate::steps::{Ended, Steps};
+use crate::{tidy, workspace};
+
+pub(crate) fn run(flags: &CiFlags) -> ExitCode {
+    let libraries = match workspace::libraries() {
+        Ok(libraries) => libraries,
+        Err(error) => {
+            eprintln!("xtask: read the workspace: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut steps = Steps::new(&flags.only);
+    steps.step("format", || cargo(&["fmt", "--all", "--check"]));
+    steps.step("clippy: workspace", || {
+        clippy(&["--workspace", "--all-targets"], &[])
+    });
+    // The examples switch every default feature on, so the crates are looked at without them too.
+    steps.step("clippy: crates, no default features", || {
+        clippy(&["--lib", "--no-default-features"], &libraries)
+    });
+    steps.step("clippy: crates, all features", || {
+        clippy(&["--all-targets", "--all-features"], &libraries)
+    });
+    steps.step("docs", docs);
+    steps.step("tidy", || tidy::check().into());
+    steps.step("dependencies: licences and duplicates", dependencies::deny);
+    steps.step("dependencies: trees", || dependencies::trees().into());
+    steps.step("oldest compiler", || oldest::check(&libraries));
+    steps.finish()
+}
+
+fn cargo(arguments: &[&str]) -> Ended {
+    workspace::run(&mut workspace::cargo(arguments)).into()
+}
+
+fn clippy(arguments: &[&str], packages: &[String]) -> Ended {
+    let mut command = workspace::cargo(&["clippy", "--quiet"]);
+    command.args(arguments);
+    command.args(packages.iter().flat_map(|package| ["--package", package]));
+    command.args(["--", "-D", "warnings"]);
+    workspace::run(&mut command).into()
+}
+
+fn docs() -> Ended {
+    let mut command = workspace::cargo(&[
+        "doc",
+        "--quiet",
+        "--workspace",
+        "--all-features",
+        "--no-deps",
+    ]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    workspace::run(&mut command).into()
+}

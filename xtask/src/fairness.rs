@@ -1,0 +1,363 @@
+//! `cargo xtask fairness`: what one greedy connection does to another.
+//!
+//! Connection A sends far more calls than its share and reads nothing; connection B makes one call after another.
+//! B must never be refused, and A must be told `server_busy` for every call beyond its share, as soon as it reads.
+
+mod connection;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+use connection::{Connection, Line};
+
+use crate::flags::FairnessFlags;
+use crate::workspace;
+
+/// How long B is measured before the flood, and at least during it.
+const MEASURED: Duration = Duration::from_secs(3);
+
+/// Longest time in which the whole flood must have been taken by the server, and then been answered.
+const FLOOD: Duration = Duration::from_secs(20);
+
+/// How long a call of the flood would run.
+const SLEEP_MS: u32 = 60_000;
+
+/// The code of `server_busy`.
+const BUSY: i64 = -31503;
+
+pub(crate) fn run(flags: &FairnessFlags) -> ExitCode {
+    match try_run(flags) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_run(flags: &FairnessFlags) -> Result<bool, String> {
+    let program = match &flags.server {
+        Some(program) => program.clone(),
+        None => workspace::build_example("fixture", !flags.dev)?,
+    };
+    let server = Server::start(&program, flags)?;
+    let figures = measure(&server, flags).map_err(|error| format!("measure: {error}"))?;
+    Ok(figures.print(flags))
+}
+
+/// The fixture on a socket; ended when it is dropped.
+struct Server {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Server {
+    fn start(program: &Path, flags: &FairnessFlags) -> Result<Self, String> {
+        let socket = std::env::temp_dir().join(format!("fairness-{}.socket", std::process::id()));
+        let mut command = Command::new(program);
+        command.arg("--socket").arg(&socket).stdin(Stdio::null());
+        command.args([
+            "--cap",
+            &flags.cap.to_string(),
+            "--share",
+            &flags.share.to_string(),
+        ]);
+        let child = command
+            .spawn()
+            .map_err(|error| workspace::not_started(&command, &error))?;
+        Ok(Self { child, socket })
+    }
+
+    /// A new connection, its handshake done. The first may come before the server listens.
+    fn connect(&self) -> io::Result<Connection> {
+        let limit = Instant::now() + Duration::from_secs(10);
+        loop {
+            match Connection::open(&self.socket) {
+                Err(_) if Instant::now() < limit => thread::sleep(Duration::from_millis(20)),
+                opened => return opened,
+            }
+        }
+    }
+
+    /// The most memory that it ever held.
+    fn peak_kib(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.split_whitespace().next()?.parse().ok()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself, and then there is nothing left to end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_file(&self.socket);
+    }
+}
+
+fn measure(server: &Server, flags: &FairnessFlags) -> io::Result<Figures> {
+    let mut b = server.connect()?;
+    let quiet = Calls::until(&mut b, |calls| calls.took() > MEASURED)?;
+    let a = server.connect()?;
+    let flood = Flood::start(&a, flags.calls)?;
+    let flooded = Calls::until(&mut b, |calls| {
+        calls.took() > FLOOD || calls.took() > MEASURED && flood.taken.is_finished()
+    })?;
+    let answers = Answers::read(a, flags.calls - flags.share)?;
+    let flood_took = flood.taken.join().expect("the flood does not panic")?;
+    let Answers {
+        mut connection,
+        busy,
+        other,
+        took,
+    } = answers;
+    let (ping, cancel) = if busy == flags.calls - flags.share {
+        (
+            Some(connection.ping()?),
+            Some(cancel(&mut connection, flags.calls)?),
+        )
+    } else {
+        (None, None)
+    };
+    Ok(Figures {
+        quiet,
+        flooded,
+        flood_took,
+        busy,
+        other,
+        answers_took: took,
+        ping,
+        cancel,
+        peak: server.peak_kib(),
+    })
+}
+
+/// B's calls, one after the other.
+struct Calls {
+    start: Instant,
+    times: Vec<Duration>,
+    refused: usize,
+}
+
+impl Calls {
+    fn until(connection: &mut Connection, done: impl Fn(&Self) -> bool) -> io::Result<Self> {
+        let mut calls = Self {
+            start: Instant::now(),
+            times: Vec::new(),
+            refused: 0,
+        };
+        while !done(&calls) {
+            let start = Instant::now();
+            match connection.echo()? {
+                Line::Result(_) => calls.times.push(start.elapsed()),
+                _ => calls.refused += 1,
+            }
+        }
+        calls.times.sort_unstable();
+        Ok(calls)
+    }
+
+    fn took(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn percentile(&self, percent: usize) -> Duration {
+        let place = (self.times.len() * percent / 100).min(self.times.len().saturating_sub(1));
+        self.times.get(place).copied().unwrap_or_default()
+    }
+}
+
+/// A's calls, written by a thread of its own as fast as the server takes them.
+struct Flood {
+    taken: JoinHandle<io::Result<Duration>>,
+}
+
+impl Flood {
+    fn start(connection: &Connection, calls: usize) -> io::Result<Self> {
+        let mut writer = connection.writer()?;
+        let lines: String = (1..=calls)
+            .map(|id| connection::call(id, "sleep", &format!(r#"{{"ms":{SLEEP_MS}}}"#)))
+            .collect();
+        let taken = thread::spawn(move || {
+            let start = Instant::now();
+            io::Write::write_all(&mut writer, lines.as_bytes())?;
+            Ok(start.elapsed())
+        });
+        Ok(Self { taken })
+    }
+}
+
+/// What A finds once it reads.
+struct Answers {
+    connection: Connection,
+    busy: usize,
+    other: usize,
+    took: Duration,
+}
+
+impl Answers {
+    /// Reads until as many refusals are there as are due, or none comes any more.
+    fn read(mut connection: Connection, due: usize) -> io::Result<Self> {
+        let start = Instant::now();
+        let (mut busy, mut other) = (0, 0);
+        while busy + other < due && start.elapsed() < FLOOD {
+            match connection.line_within(FLOOD)? {
+                ControlFlow::Break(()) => break,
+                ControlFlow::Continue(Line::Error {
+                    code: BUSY, error, ..
+                }) if error == "server_busy" => busy += 1,
+                ControlFlow::Continue(_) => other += 1,
+            }
+        }
+        Ok(Self {
+            connection,
+            busy,
+            other,
+            took: start.elapsed(),
+        })
+    }
+}
+
+/// From the cancel of one running call to the first call that its slot takes.
+fn cancel(connection: &mut Connection, calls: usize) -> io::Result<Duration> {
+    let start = Instant::now();
+    // The share was free when the flood came, so its first call is a running one.
+    connection.send(&connection::notification(
+        "notifications/cancelled",
+        r#"{"requestId":1}"#,
+    ))?;
+    for id in calls + 1.. {
+        connection.send(&connection::call(id, "echo", r#"{"text":"after"}"#))?;
+        if matches!(connection.line()?, Line::Result(_)) || start.elapsed() > FLOOD {
+            break;
+        }
+    }
+    Ok(start.elapsed())
+}
+
+struct Figures {
+    quiet: Calls,
+    flooded: Calls,
+    flood_took: Duration,
+    busy: usize,
+    other: usize,
+    answers_took: Duration,
+    ping: Option<Duration>,
+    cancel: Option<Duration>,
+    peak: Option<u64>,
+}
+
+impl Figures {
+    /// Prints them all, and whether they are as they must be.
+    fn print(&self, flags: &FairnessFlags) -> bool {
+        let due = flags.calls - flags.share;
+        println!(
+            "fairness: {} calls on A, {} per server, {} per connection",
+            flags.calls, flags.cap, flags.share
+        );
+        for (name, calls) in [("quiet", &self.quiet), ("flooded", &self.flooded)] {
+            let (p50, p99, max) = (
+                calls.percentile(50),
+                calls.percentile(99),
+                calls.percentile(100),
+            );
+            println!(
+                "B {name:<8} p50 {p50:?}, p99 {p99:?}, max {max:?}, {} calls, {} refused",
+                calls.times.len(),
+                calls.refused
+            );
+        }
+        println!("A flood    taken in {:?}", self.flood_took);
+        println!(
+            "A answers  {} server_busy of {due} due, {} others, in {:?}",
+            self.busy, self.other, self.answers_took
+        );
+        println!(
+            "A then     ping {}, cancel to free slot {}",
+            shown(self.ping),
+            shown(self.cancel)
+        );
+        println!(
+            "server     peak {} MiB",
+            self.peak
+                .map_or("unknown".to_owned(), |kib| (kib / 1024).to_string())
+        );
+        let fair = self.quiet.refused + self.flooded.refused == 0;
+        let told = self.busy == due && self.other == 0;
+        println!("B is never refused: {}", if fair { "yes" } else { "NO" });
+        println!(
+            "A is told of every call beyond its share: {}",
+            if told { "yes" } else { "NO" }
+        );
+        fair && told
+    }
+}
+
+fn shown(time: Option<Duration>) -> String {
+    time.map_or("not tried".to_owned(), |time| format!("{time:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls(refused: usize) -> Calls {
+        let times = (1..=100).map(Duration::from_millis).collect();
+        Calls {
+            start: Instant::now(),
+            times,
+            refused,
+        }
+    }
+
+    fn judged(refused: usize, busy: usize, other: usize) -> bool {
+        let flags = FairnessFlags {
+            calls: 100,
+            cap: 8,
+            share: 4,
+            dev: true,
+            server: None,
+        };
+        let took = Duration::ZERO;
+        let (quiet, flooded) = (calls(0), calls(refused));
+        Figures {
+            quiet,
+            flooded,
+            flood_took: took,
+            busy,
+            other,
+            answers_took: took,
+            ping: None,
+            cancel: None,
+            peak: None,
+        }
+        .print(&flags)
+    }
+
+    #[test]
+    fn a_refusal_of_the_other_connection_is_unfair() {
+        assert!(judged(0, 96, 0));
+        assert!(!judged(1, 96, 0));
+    }
+
+    #[test]
+    fn every_call_beyond_the_share_must_be_refused() {
+        assert!(!judged(0, 95, 0));
+        assert!(!judged(0, 97, 0));
+        assert!(!judged(0, 96, 1));
+    }
+
+    #[test]
+    fn percentiles_are_of_sorted_times() {
+        let millis = |percent| calls(0).percentile(percent).as_millis();
+        assert_eq!([millis(50), millis(99), millis(100)], [51, 100, 100]);
+    }
+}

@@ -1,0 +1,263 @@
+//! The command line of every task.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What one task is called, what it does and which flags it has: the table that `usage` prints.
+struct Entry {
+    name: &'static str,
+    about: &'static str,
+    flags: &'static [(&'static str, &'static str)],
+}
+
+const TASKS: &[Entry] = &[
+    Entry {
+        name: "ci",
+        about: "every check of a change but its tests: format, lints, docs, tidy, dependencies, oldest compiler",
+        flags: &[(
+            "--only STEP,…",
+            "only the steps whose name starts with one of these",
+        )],
+    },
+    Entry {
+        name: "fairness",
+        about: "floods a server from one connection and measures another: nobody else may be refused",
+        flags: &[
+            ("--calls N", "calls in the flood (100000)"),
+            ("--cap N", "calls in flight per server (512)"),
+            ("--share N", "calls in flight per connection (256)"),
+            ("--dev", "measure a debug build of the server"),
+            (
+                "--server PATH",
+                "this program instead of the `fixture` example",
+            ),
+        ],
+    },
+    Entry {
+        name: "interop",
+        about: "the official clients against the example servers, over stdio",
+        flags: &[
+            (
+                "--only NAME,…",
+                "only sessions whose name contains one of these: py2, ts1, modern, echo …",
+            ),
+            (
+                "--servers DIR",
+                "use DIR/calculator and DIR/echo instead of building the examples",
+            ),
+        ],
+    },
+    Entry {
+        name: "tidy",
+        about: "who may depend on whom, and the other rules of this repository that no compiler checks",
+        flags: &[],
+    },
+];
+
+/// A task with its flags.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Help,
+    Ci(CiFlags),
+    Fairness(FairnessFlags),
+    Interop(InteropFlags),
+    /// Started by `interop` between a client and a server; not for people.
+    Spy(SpyFlags),
+    Tidy,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct CiFlags {
+    pub(crate) only: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FairnessFlags {
+    pub(crate) calls: usize,
+    pub(crate) cap: usize,
+    pub(crate) share: usize,
+    pub(crate) dev: bool,
+    pub(crate) server: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct InteropFlags {
+    pub(crate) only: Vec<String>,
+    pub(crate) servers: Option<PathBuf>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SpyFlags {
+    /// Folder that gets one record per server process.
+    pub(crate) records: PathBuf,
+    /// Whether the messages pass through the spy; otherwise the server has the client's own descriptors.
+    pub(crate) wire: bool,
+    pub(crate) server: PathBuf,
+}
+
+/// Reads the arguments that follow `cargo xtask`.
+pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, String> {
+    let mut words = Words(arguments.collect::<Vec<_>>().into_iter());
+    let Some(task) = words.next() else {
+        return Ok(Task::Help);
+    };
+    match task.as_str() {
+        "ci" => ci(words).map(Task::Ci),
+        "fairness" => fairness(words).map(Task::Fairness),
+        "interop" => interop(words).map(Task::Interop),
+        "interop-spy" => spy(words).map(Task::Spy),
+        "tidy" => words.end().map(|()| Task::Tidy),
+        "help" | "--help" | "-h" => Ok(Task::Help),
+        other => Err(format!("no task `{other}`")),
+    }
+}
+
+/// The list of tasks and flags.
+pub(crate) fn usage() -> String {
+    let mut text = String::from("cargo xtask TASK\n");
+    for task in TASKS {
+        text += &format!("\n  {:<10}{}\n", task.name, task.about);
+        for (flag, about) in task.flags {
+            text += &format!("      {flag:<18}{about}\n");
+        }
+    }
+    text
+}
+
+fn ci(mut words: Words) -> Result<CiFlags, String> {
+    let mut flags = CiFlags::default();
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--only" => flags.only = words.list(&flag)?,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    Ok(flags)
+}
+
+fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
+    let mut flags = FairnessFlags {
+        calls: 100_000,
+        cap: 512,
+        share: 256,
+        dev: false,
+        server: None,
+    };
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--calls" => flags.calls = words.value(&flag)?,
+            "--cap" => flags.cap = words.value(&flag)?,
+            "--share" => flags.share = words.value(&flag)?,
+            "--dev" => flags.dev = true,
+            "--server" => flags.server = Some(words.value(&flag)?),
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    if flags.calls <= flags.share || flags.share == 0 {
+        return Err("`--calls` must be more than `--share`, and `--share` more than 0".into());
+    }
+    Ok(flags)
+}
+
+fn interop(mut words: Words) -> Result<InteropFlags, String> {
+    let mut flags = InteropFlags::default();
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--only" => flags.only = words.list(&flag)?,
+            "--servers" => flags.servers = Some(words.value(&flag)?),
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    Ok(flags)
+}
+
+fn spy(mut words: Words) -> Result<SpyFlags, String> {
+    let records = words.value("RECORDS")?;
+    let wire = match words.value::<String>("wire or inherit")?.as_str() {
+        "wire" => true,
+        "inherit" => false,
+        other => return Err(unknown(other)),
+    };
+    let server = words.value("SERVER")?;
+    words.end()?;
+    Ok(SpyFlags {
+        records,
+        wire,
+        server,
+    })
+}
+
+/// The arguments that are still to be read.
+struct Words(std::vec::IntoIter<String>);
+
+impl Words {
+    fn next(&mut self) -> Option<String> {
+        self.0.next()
+    }
+
+    fn value<T: FromStr>(&mut self, flag: &str) -> Result<T, String> {
+        let word = self.next().ok_or(format!("`{flag}` needs a value"))?;
+        word.parse()
+            .map_err(|_| format!("`{flag}` cannot be `{word}`"))
+    }
+
+    fn list(&mut self, flag: &str) -> Result<Vec<String>, String> {
+        let words: String = self.value(flag)?;
+        Ok(words.split(',').map(str::to_owned).collect())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.next().map_or(Ok(()), |word| Err(unknown(&word)))
+    }
+}
+
+fn unknown(flag: &str) -> String {
+    format!("no flag `{flag}` here")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Result<Task, String> {
+        parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn no_task_prints_the_list() {
+        assert_eq!(words(""), Ok(Task::Help));
+        for task in TASKS {
+            assert!(usage().contains(task.name));
+            assert!(words(task.name).is_ok(), "{} is in the list", task.name);
+        }
+    }
+
+    #[test]
+    fn flags_are_read() {
+        let Ok(Task::Fairness(flags)) = words("fairness --cap 8 --share 4 --calls 10 --dev") else {
+            panic!("it parses");
+        };
+        assert_eq!(
+            (flags.cap, flags.share, flags.calls, flags.dev),
+            (8, 4, 10, true)
+        );
+        let only = vec!["py2".to_owned(), "echo".to_owned()];
+        let servers = None;
+        assert_eq!(
+            words("interop --only py2,echo"),
+            Ok(Task::Interop(InteropFlags { only, servers }))
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert_eq!(words("tidi"), Err("no task `tidi`".into()));
+        assert_eq!(words("tidy --fast"), Err("no flag `--fast` here".into()));
+        assert_eq!(words("fairness --cap"), Err("`--cap` needs a value".into()));
+        assert_eq!(
+            words("fairness --cap x"),
+            Err("`--cap` cannot be `x`".into())
+        );
+        assert!(words("fairness --share 0").is_err());
+    }
+}

@@ -1,0 +1,353 @@
+//! `cargo xtask interop`: the official clients against the example servers, over stdio.
+//!
+//! Each client runs one script (`xtask/interop/`) per era and server. Between client and server stands the spy of
+//! `interop/spy.rs`, which sees what a client does not show: the server's exit status, replies after a cancel.
+//!
+//! Exit status: 1 when a check failed, 3 when none failed but a registry did not answer, so that not all was tried.
+
+mod install;
+pub(crate) mod spy;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use install::Missing;
+
+use crate::flags::InteropFlags;
+use crate::workspace;
+
+const REGISTRY_SILENT: u8 = 3;
+
+/// Longest time for one session. A script's own limits end it much earlier.
+const SESSION: Duration = Duration::from_secs(120);
+
+/// A client at its version, and the eras that it can speak.
+struct Client {
+    name: &'static str,
+    package: &'static str,
+    language: Language,
+    eras: &'static [&'static str],
+    /// Whether its modern eras first ask a second server process, which they end by a signal.
+    probes_apart: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Python,
+    Node,
+}
+
+const CLIENTS: &[Client] = &[
+    Client {
+        name: "py2",
+        package: "mcp==2.3.0",
+        language: Language::Python,
+        eras: &["legacy", "modern", "auto"],
+        probes_apart: false,
+    },
+    Client {
+        name: "py1",
+        package: "mcp==1.30.0",
+        language: Language::Python,
+        eras: &["legacy"],
+        probes_apart: false,
+    },
+    Client {
+        name: "ts2",
+        package: "@modelcontextprotocol/client@2.4.0",
+        language: Language::Node,
+        eras: &["legacy", "modern", "auto"],
+        probes_apart: true,
+    },
+    Client {
+        name: "ts1",
+        package: "@modelcontextprotocol/sdk@1.32.2",
+        language: Language::Node,
+        eras: &["legacy"],
+        probes_apart: false,
+    },
+];
+
+/// The calculator gets the client's own descriptors, which are sockets here; for echo the messages pass through the
+/// spy, so that they are checked and the server has pipes.
+const SERVERS: &[(&str, &str)] = &[("calculator", "inherit"), ("echo", "wire")];
+
+pub(crate) fn run(flags: &InteropFlags) -> ExitCode {
+    match try_run(flags) {
+        Ok(tally) => tally.finish(),
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_run(flags: &InteropFlags) -> Result<Tally, String> {
+    let cache = match std::env::var_os("MCP_INTEROP_CACHE") {
+        Some(folder) => PathBuf::from(folder),
+        None => workspace::target_dir()?.join("interop"),
+    };
+    let mut tally = Tally::default();
+    let mut programs = Vec::new();
+    for client in CLIENTS {
+        let sessions = sessions(client, &flags.only);
+        if sessions.is_empty() {
+            continue;
+        }
+        match install::install(client, &cache) {
+            Ok(program) => programs.push((client, program, sessions)),
+            Err(Missing::Registry(why)) => {
+                tally.registry_silent = true;
+                tally.line(&format!(
+                    "SKIP {}: the registry does not answer: {why}",
+                    client.name
+                ));
+            }
+            Err(Missing::Tool(why)) => tally.line(&format!("SKIP {}: {why}", client.name)),
+            Err(Missing::Other(why)) => {
+                tally.line(&format!("FAIL {}: install: {why}", client.name))
+            }
+        }
+    }
+    if !programs.is_empty() {
+        let servers = servers(flags)?;
+        for (client, program, sessions) in &programs {
+            for session in sessions {
+                session.run(client, program, &servers, &cache, &mut tally)?;
+            }
+        }
+    }
+    Ok(tally)
+}
+
+/// The folder in which `calculator` and `echo` are.
+fn servers(flags: &InteropFlags) -> Result<PathBuf, String> {
+    if let Some(folder) = &flags.servers {
+        return folder
+            .canonicalize()
+            .map_err(|error| format!("{}: {error}", folder.display()));
+    }
+    let built: Result<Vec<_>, _> = SERVERS
+        .iter()
+        .map(|(name, _)| workspace::build_example(name, false))
+        .collect();
+    let parent = built?
+        .first()
+        .and_then(|program| program.parent().map(Path::to_owned));
+    parent.ok_or("a program is in a folder".into())
+}
+
+/// One client process with one server.
+struct Session {
+    name: String,
+    era: &'static str,
+    server: &'static str,
+    spying: &'static str,
+}
+
+fn sessions(client: &Client, only: &[String]) -> Vec<Session> {
+    let pairs = client
+        .eras
+        .iter()
+        .flat_map(|era| SERVERS.iter().map(move |server| (era, server)));
+    let all = pairs.map(|(era, (server, spying))| Session {
+        name: format!("{}/{era}/{server}", client.name),
+        era,
+        server,
+        spying,
+    });
+    all.filter(|session| only.is_empty() || only.iter().any(|part| session.name.contains(part)))
+        .collect()
+}
+
+impl Session {
+    fn run(
+        &self,
+        client: &Client,
+        program: &install::Program,
+        servers: &Path,
+        cache: &Path,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        let records = cache.join("records").join(self.name.replace('/', "-"));
+        empty_folder(&records).map_err(|error| format!("{}: {error}", records.display()))?;
+        let spy = std::env::current_exe().map_err(|error| format!("find xtask: {error}"))?;
+        let mut command = program.command();
+        command.args([self.era, self.server]);
+        command
+            .arg(spy)
+            .arg("interop-spy")
+            .arg(&records)
+            .arg(self.spying);
+        command.arg(servers.join(self.server));
+        let start = Instant::now();
+        let lines = lines_of(command)?;
+        println!("== {} ({:.1} s)", self.name, start.elapsed().as_secs_f64());
+        let throwaway = usize::from(client.probes_apart && self.era != "legacy");
+        for line in lines.into_iter().chain(spy::judge(&records, throwaway)) {
+            tally.line(&self.named(&line));
+        }
+        Ok(())
+    }
+
+    /// `PASS check` becomes `PASS client/era/server: check`.
+    fn named(&self, line: &str) -> String {
+        match line.split_once(' ') {
+            Some((word @ ("PASS" | "FAIL" | "SKIP"), check)) => {
+                format!("{word} {}: {check}", self.name)
+            }
+            _ => line.to_owned(),
+        }
+    }
+}
+
+fn empty_folder(folder: &Path) -> std::io::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)
+}
+
+/// What a script prints, and a last line of ours when it failed or took too long.
+fn lines_of(mut command: Command) -> Result<Vec<String>, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .map_err(|error| workspace::not_started(&command, &error))?;
+    let mut lines = Vec::new();
+    let in_time = collect(&stdout_of(&mut child), &mut lines);
+    if !in_time {
+        lines.push(format!(
+            "FAIL session: not over after {} s",
+            SESSION.as_secs()
+        ));
+        child
+            .kill()
+            .map_err(|error| format!("end a client: {error}"))?;
+    }
+    let status = child
+        .wait()
+        .map_err(|error| format!("wait for a client: {error}"))?;
+    if in_time && !status.success() {
+        lines.push(format!("FAIL session: the client ended with {status}"));
+    }
+    Ok(lines)
+}
+
+/// Its lines, read by a thread of their own so that a time limit can end the wait.
+fn stdout_of(child: &mut Child) -> Receiver<String> {
+    let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// Whether the end of `from` came in time.
+fn collect(from: &Receiver<String>, lines: &mut Vec<String>) -> bool {
+    let end = Instant::now() + SESSION;
+    loop {
+        match from.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(line) => lines.push(line),
+            Err(RecvTimeoutError::Disconnected) => return true,
+            Err(RecvTimeoutError::Timeout) => return false,
+        }
+    }
+}
+
+/// How many checks went how.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    registry_silent: bool,
+}
+
+impl Tally {
+    fn line(&mut self, line: &str) {
+        println!("{line}");
+        match line.split(' ').next() {
+            Some("PASS") => self.passed += 1,
+            Some("FAIL") => self.failed += 1,
+            Some("SKIP") => self.skipped += 1,
+            _ => {}
+        }
+    }
+
+    fn finish(&self) -> ExitCode {
+        println!(
+            "{} passed, {} failed, {} skipped",
+            self.passed, self.failed, self.skipped
+        );
+        if self.failed > 0 {
+            ExitCode::FAILURE
+        } else if self.registry_silent {
+            ExitCode::from(REGISTRY_SILENT)
+        } else {
+            // Where nothing could be tried, nothing is known to work.
+            ExitCode::from(u8::from(self.passed == 0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exit(lines: &[&str], registry_silent: bool) -> ExitCode {
+        let mut tally = Tally {
+            registry_silent,
+            ..Tally::default()
+        };
+        lines.iter().for_each(|line| tally.line(line));
+        tally.finish()
+    }
+
+    #[test]
+    fn the_status_tells_a_failure_from_a_silent_registry() {
+        assert_eq!(
+            exit(&["PASS a", "a word of the client"], false),
+            ExitCode::SUCCESS
+        );
+        assert_eq!(exit(&["PASS a", "FAIL b: no"], true), ExitCode::FAILURE);
+        assert_eq!(
+            exit(&["PASS a", "SKIP b: no"], true),
+            ExitCode::from(REGISTRY_SILENT)
+        );
+        assert_eq!(exit(&["SKIP b: no node"], false), ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn every_client_has_a_session_per_era_and_server() {
+        let names = |only: &[String]| {
+            CLIENTS
+                .iter()
+                .flat_map(|client| sessions(client, only))
+                .count()
+        };
+        assert_eq!(names(&[]), 16);
+        assert_eq!(names(&["py2/modern".to_owned(), "ts1".to_owned()]), 4);
+        assert_eq!(names(&["echo".to_owned()]), 8);
+    }
+
+    #[test]
+    fn a_line_carries_the_name_of_its_session() {
+        let session = &sessions(&CLIENTS[0], &[])[0];
+        assert_eq!(
+            session.named("FAIL adds: 6"),
+            "FAIL py2/legacy/calculator: adds: 6"
+        );
+        assert_eq!(session.named("warning"), "warning");
+    }
+}

@@ -1,0 +1,49 @@
+//! The repository's own tasks: `cargo xtask TASK`, or `cargo xtask` for the list.
+//!
+//! One file per task; the flags of all of them are in `flags.rs`. `workspace.rs` knows where things are and
+//! how cargo is called, `steps.rs` runs named steps and sums them up.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a task talks to the person who runs it"
+)]
+
+mod ci;
+#[cfg(unix)]
+mod fairness;
+mod flags;
+mod interop;
+mod steps;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use flags::Task;
+
+fn main() -> ExitCode {
+    let task = match flags::parse(std::env::args().skip(1)) {
+        Ok(task) => task,
+        Err(message) => {
+            eprintln!("xtask: {message}\n\n{}", flags::usage());
+            return ExitCode::from(2);
+        }
+    };
+    match task {
+        Task::Help => {
+            println!("{}", flags::usage());
+            ExitCode::SUCCESS
+        }
+        Task::Ci(flags) => ci::run(&flags),
+        #[cfg(unix)]
+        Task::Fairness(flags) => fairness::run(&flags),
+        #[cfg(not(unix))]
+        Task::Fairness(_) => {
+            eprintln!("xtask: fairness is measured over Unix sockets");
+            ExitCode::FAILURE
+        }
+        Task::Interop(flags) => interop::run(&flags),
+        Task::Spy(flags) => interop::spy::run(&flags),
+        Task::Tidy => tidy::run(),
+    }
+}
