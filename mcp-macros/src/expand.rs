@@ -125,6 +125,7 @@ fn arguments(tool: &Tool<'_>, home: &Path) -> TokenStream {
         #[serde(crate = #serde)]
         #[schemars(crate = #schemars)]
         #(#attributes)*
+        #[allow(non_camel_case_types)]
         struct #arguments {
             #(#fields),*
         }

@@ -99,8 +99,8 @@ fn is_described(tool: &Tool<'_>) -> Result<()> {
     let (name, span) = tool.name();
     if !is_name(&name) {
         let error = format!(
-            "`{name}` is not 1 to 128 of A-Z a-z 0-9 _ - . as the name of a tool has to be: \
-             write `#[tool(name = \"…\")]`"
+            "`{name}` cannot be the name of a tool, which is 1 to 128 of A-Z a-z 0-9 _ - . \
+             and is given by `#[tool(name = \"…\")]`"
         );
         return Err(Error::new(span, error));
     }

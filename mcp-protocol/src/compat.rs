@@ -150,7 +150,11 @@ pub fn fit_result(result: &mut ServerResult, version: ProtocolVersion) {
         ServerResult::ListTasks(result) => fit_common!(result, version),
         ServerResult::InputRequired(result) => {
             fit_result_meta(&mut result.meta, version);
-            for request in result.input_requests.iter_mut().flat_map(|r| r.values_mut()) {
+            for request in result
+                .input_requests
+                .iter_mut()
+                .flat_map(|r| r.values_mut())
+            {
                 fit_input_request(request, version);
             }
         }
@@ -281,9 +285,7 @@ pub fn fit_client_notification(notification: &mut ClientNotification, version: P
 pub fn fit_error(error: &mut ErrorObject, version: ProtocolVersion) {
     error.code = match error.code {
         ErrorCode::RESOURCE_NOT_FOUND if version > V2025_11_25 => ErrorCode::INVALID_PARAMS,
-        ErrorCode::URL_ELICITATION_REQUIRED if version != V2025_11_25 => {
-            ErrorCode::INVALID_REQUEST
-        }
+        ErrorCode::URL_ELICITATION_REQUIRED if version != V2025_11_25 => ErrorCode::INVALID_REQUEST,
         code => code,
     };
 }

@@ -16,7 +16,9 @@ use crate::wire::wire;
 /// own codes belong outside of that range. Spec: [error codes].
 ///
 /// [error codes]: https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize,
+)]
 #[serde(transparent)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ErrorCode(pub i64);

@@ -8,7 +8,7 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use crate::jsonrpc::{Encode, Frame, RequestId};
+pub use crate::jsonrpc::{Encode, Frame, RequestId};
 
 /// A connection to one peer, before it is used.
 ///

@@ -125,3 +125,78 @@ impl<T: Serialize> IntoContent for Structured<T> {
         Ok(result)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn written(content: impl IntoContent) -> serde_json::Value {
+        serde_json::to_value(content.into_content().unwrap()).unwrap()
+    }
+
+    fn text(text: &str) -> serde_json::Value {
+        json!({ "content": [{ "type": "text", "text": text }] })
+    }
+
+    #[test]
+    fn text_and_numbers_are_one_block() {
+        assert_eq!(written("a"), text("a"));
+        assert_eq!(written(String::from("a")), text("a"));
+        assert_eq!(written(Cow::Borrowed("a")), text("a"));
+        assert_eq!(written('a'), text("a"));
+        assert_eq!(written(true), text("true"));
+        assert_eq!(written(u64::MAX), text("18446744073709551615"));
+        assert_eq!(written(i128::MIN), text(&i128::MIN.to_string()));
+        assert_eq!(written(0.5_f32), text("0.5"));
+    }
+
+    #[test]
+    fn nothing_is_no_block() {
+        assert_eq!(written(()), json!({ "content": [] }));
+    }
+
+    #[test]
+    fn blocks_and_results_are_taken_as_they_are() {
+        let blocks = json!({
+            "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }],
+        });
+        assert_eq!(written(ContentBlock::text("a")), text("a"));
+        let list: Vec<ContentBlock> = vec!["a".into(), "b".into()];
+        assert_eq!(written(list), blocks);
+        assert_eq!(written(CallToolResult::text("a")), text("a"));
+    }
+
+    #[test]
+    fn any_type_that_serialises_is_text_or_structured() {
+        let value = vec![("a", 1)];
+        assert_eq!(written(Json(&value)), text(r#"[["a",1]]"#));
+        let mut structured = text(r#"[["a",1]]"#);
+        structured["structuredContent"] = json!([["a", 1]]);
+        assert_eq!(written(Structured(&value)), structured);
+    }
+
+    #[test]
+    fn null_is_structured_content_too() {
+        let result = Structured(None::<u8>).into_content().unwrap();
+        assert_eq!(result.structured_content, Some(RawJson::from(json!(null))));
+    }
+
+    #[test]
+    fn numbers_that_json_does_not_have_lose_nothing_else() {
+        assert_eq!(written(f64::NAN), text("NaN"));
+        assert_eq!(written(f32::NEG_INFINITY), text("-inf"));
+        assert_eq!(written(Json(f64::INFINITY)), text("null"));
+        let result = Structured([f64::NAN, 1.5]).into_content().unwrap();
+        let value = result.structured_content.unwrap();
+        assert_eq!(value.as_str(), "[null,1.5]");
+    }
+
+    #[test]
+    fn what_cannot_be_json_is_an_error() {
+        let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
+        assert!(Structured(&keys).into_content().is_err());
+        assert!(Json(&keys).into_content().is_err());
+    }
+}

@@ -3,11 +3,14 @@
 #![allow(dead_code, reason = "most arguments are only read by their schema")]
 
 use std::collections::BTreeMap;
+use std::io::Cursor;
 
 use mcp_server::prelude::*;
 use mcp_server::types::{CallToolResult, Tool as Definition};
 use mcp_server::{ArgumentError, RawJson, ToolArgs, ToolSet};
+use mcp_transport_stdio::Framed;
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt as _;
 
 fn shown(definition: &Definition) -> Value {
     serde_json::to_value(definition).unwrap()
@@ -525,6 +528,201 @@ fn a_call_becomes_its_variant() {
     assert_eq!(parse("ADD", json!({})), None);
 }
 
+// --- calls ----------------------------------------------------------------------------------
+
+/// What a server of notes answers to one call: the result, or the error.
+async fn answer<S: Send + Sync + 'static>(
+    server: Server<S>,
+    name: &str,
+    arguments: Value,
+) -> Value {
+    let lines = [
+        json!({
+            "jsonrpc": "2.0", "id": 1, "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": { "name": "test", "version": "0" },
+            },
+        }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({
+            "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": { "name": name, "arguments": arguments },
+        }),
+    ];
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let (output, mut replies) = tokio::io::duplex(1 << 20);
+    server
+        .serve(Framed::new(Cursor::new(input), output))
+        .await
+        .unwrap();
+    let mut text = String::new();
+    replies.read_to_string(&mut text).await.unwrap();
+    let reply: Value = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find(|reply| reply["id"] == 2)
+        .unwrap();
+    reply.get("result").unwrap_or(&reply["error"]).clone()
+}
+
+fn text(text: &str) -> Value {
+    json!({ "content": [{ "type": "text", "text": text }] })
+}
+
+fn failed(message: &str) -> Value {
+    let mut result = text(message);
+    result["isError"] = json!(true);
+    result
+}
+
+impl Run<u32> for Deploy {
+    async fn run(self, cx: &Context<u32>) -> Result<Shipped, ToolError> {
+        match self.env.as_str() {
+            "moon" => Err(ToolError::failed("too far")),
+            _ => Ok(Shipped {
+                build: *cx.state(),
+                note: None,
+            }),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_runs_the_tool() {
+    let call = |arguments| {
+        let server = Server::with_state("test", "0", 7).tool::<Deploy>();
+        answer(server, "ship.it", arguments)
+    };
+    let mut expected = text(r#"{"build":7,"note":null}"#);
+    expected["structuredContent"] = json!({ "build": 7, "note": null });
+    assert_eq!(call(json!({ "env": "prod" })).await, expected);
+    assert_eq!(call(json!({ "env": "moon" })).await, failed("too far"));
+    assert_eq!(
+        call(json!({ "env": ["prod"] })).await,
+        failed(
+            "invalid arguments for `ship.it`: \
+             at `env`: invalid type: sequence, expected a string",
+        ),
+    );
+}
+
+#[tokio::test]
+async fn a_call_of_a_blocking_tool_runs_on_another_thread() {
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[tool(content = bool)]
+    struct IsElsewhere {
+        here: String,
+    }
+
+    impl RunBlocking for IsElsewhere {
+        fn run(self, _: &Context) -> Result<bool, ToolError> {
+            let thread = std::thread::current().id();
+            Ok(format!("{thread:?}") != self.here)
+        }
+    }
+
+    let here = format!("{:?}", std::thread::current().id());
+    let call = |arguments| {
+        let server = Server::new("test", "0").blocking_tool::<IsElsewhere>();
+        answer(server, "is_elsewhere", arguments)
+    };
+    assert_eq!(call(json!({ "here": here })).await, text("true"));
+    assert_eq!(
+        call(json!({})).await,
+        failed("invalid arguments for `is_elsewhere`: missing field `here`"),
+    );
+}
+
+impl RunTools for Notes {
+    async fn run(self, _: &Context) -> Result<impl IntoContent, ToolError> {
+        Ok(match self {
+            Self::Add { text, .. } => text.into_content()?,
+            Self::List => Structured([1, 2]).into_content()?,
+            Self::FindByTag { tag_name, .. } => return Err(ToolError::failed(tag_name)),
+            Self::Clear {} => ().into_content()?,
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_call_runs_the_variant() {
+    let call = |name, arguments| {
+        let server = Server::new("test", "0").tools::<Notes>();
+        answer(server, name, arguments)
+    };
+    assert_eq!(call("add", json!({ "text": "x" })).await, text("x"));
+    assert_eq!(call("clear", json!({})).await, json!({ "content": [] }));
+    assert_eq!(
+        call("find_by_tag", json!({ "tagName": "t" })).await,
+        failed("t")
+    );
+    assert_eq!(
+        call("add", json!({ "text": "x", "ispinned": true })).await,
+        failed(
+            "invalid arguments for `add`: \
+             unknown argument `ispinned`, did you mean `isPinned`?",
+        ),
+    );
+}
+
+#[tokio::test]
+async fn a_variant_that_declares_an_output_has_to_give_it() {
+    #[derive(Tools)]
+    enum Forgetful {
+        #[tool(output = u32)]
+        Count,
+        #[tool(output = u32)]
+        Fail,
+    }
+
+    impl RunTools for Forgetful {
+        async fn run(self, _: &Context) -> Result<impl IntoContent, ToolError> {
+            match self {
+                Self::Count => Ok(1),
+                Self::Fail => Err(ToolError::failed("no")),
+            }
+        }
+    }
+
+    let call = |name| {
+        answer(
+            Server::new("test", "0").tools::<Forgetful>(),
+            name,
+            json!({}),
+        )
+    };
+    assert_eq!(
+        call("count").await,
+        json!({ "code": -32603, "message": "the tool `count` gave no structured output" }),
+    );
+    assert_eq!(call("fail").await, failed("no"));
+}
+
+#[tokio::test]
+async fn an_output_that_cannot_be_json_is_an_error_of_the_server() {
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[tool(output = BTreeMap<Key, u8>)]
+    struct Keys {}
+
+    #[derive(Serialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord)]
+    struct Key {
+        part: u8,
+    }
+
+    impl Run for Keys {
+        async fn run(self, _: &Context) -> Result<BTreeMap<Key, u8>, ToolError> {
+            Ok(BTreeMap::from([(Key { part: 1 }, 2)]))
+        }
+    }
+
+    assert_eq!(
+        answer(Server::new("test", "0").tool::<Keys>(), "keys", json!({})).await,
+        json!({ "code": -32603, "message": "the output cannot be JSON" }),
+    );
+}
+
 #[test]
 fn types_may_have_the_names_that_the_derives_use() {
     mod elsewhere {
@@ -542,6 +740,7 @@ fn types_may_have_the_names_that_the_derives_use() {
             pub(super) mod schemars {}
             pub(super) mod serde {}
         }
+        #[allow(unused_imports, reason = "that nobody uses them is the point")]
         use clutter::*;
 
         #[derive(::mcp_server::Tools)]

@@ -171,6 +171,8 @@ fn field<T: JsonSchema>() -> (Value, bool) {
     (schema["properties"]["field"].clone(), required)
 }
 
+type Field = fn() -> (Value, bool);
+
 // --- a table of types -----------------------------------------------------------------------
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -311,7 +313,7 @@ fn a_field_has_the_plainest_schema_there_is() {
         },
         "required": ["count"],
     });
-    let required: [(fn() -> (Value, bool), Value); 22] = [
+    let required: [(Field, Value); 22] = [
         (field::<u8>, whole(0, 255)),
         (field::<u16>, whole(0, 65_535)),
         (field::<u32>, unsigned.clone()),
@@ -356,7 +358,7 @@ fn a_field_has_the_plainest_schema_there_is() {
     for (field, expected) in required {
         assert_eq!(field(), (expected, true));
     }
-    let optional: [(fn() -> (Value, bool), Value); 7] = [
+    let optional: [(Field, Value); 7] = [
         (
             field::<Option<u32>>,
             json!({ "type": "integer", "minimum": 0 }),
@@ -544,6 +546,8 @@ fn schemas_written_by_hand_are_brought_into_form() {
                     "id": { "type": ["string", "integer"], "minLength": 1, "title": "Id" },
                     "word": { "type": ["string", "null"], "enum": ["a", "b", null] },
                     "never": { "type": ["string", "null"], "enum": ["a"] },
+                    "list": { "type": ["array", "null"] },
+                    "lists": { "items": { "type": ["array", "string"] } },
                 },
                 "required": ["word", "never"],
             }),
@@ -561,6 +565,10 @@ fn schemas_written_by_hand_are_brought_into_form() {
                         "anyOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }],
                     },
                     "never": { "type": "string", "enum": ["a"] },
+                    "list": { "type": "array", "items": {} },
+                    "lists": {
+                        "items": { "anyOf": [{ "type": "array", "items": {} }, { "type": "string" }] },
+                    },
                 },
                 "required": ["word", "never"],
             }),

@@ -76,7 +76,11 @@ pub fn fit_create_message_params(params: &mut CreateMessageParams, version: Prot
         params.meta = None;
     }
     fit_request_meta(&mut params.meta, version);
-    each(params.tools.as_deref_mut().unwrap_or_default(), version, fit_tool);
+    each(
+        params.tools.as_deref_mut().unwrap_or_default(),
+        version,
+        fit_tool,
+    );
     let is_array = |message: &SamplingMessage| matches!(message.content, SamplingContent::Many(_));
     if version < V2025_11_25 && params.messages.iter().any(is_array) {
         params.messages = std::mem::take(&mut params.messages)
@@ -158,9 +162,5 @@ pub fn fit_create_message_result(result: &mut CreateMessageResult, version: Prot
 }
 
 fn texts(blocks: &[SamplingBlock]) -> Vec<&str> {
-    let text = |block| match block {
-        &SamplingBlock::Text(ref content) => Some(&*content.text),
-        _ => None,
-    };
-    blocks.iter().filter_map(text).collect()
+    blocks.iter().filter_map(SamplingBlock::as_text).collect()
 }

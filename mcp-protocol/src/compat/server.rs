@@ -102,8 +102,8 @@ fn make_object_schema(schema: &mut RawJson) {
     if kind == Some(r#""object""#) {
         return;
     }
-    // A `type` that is one word and not `object` takes no objects.
-    let takes_objects = kind.is_none_or(|kind| !kind.starts_with('"'));
+    // A `type` is a word or an array of words.
+    let takes_objects = kind.is_none_or(|kind| kind.contains(r#""object""#));
     // References into these are counted from the root.
     let hoisted = [
         ("$schema", root.dialect.take()),

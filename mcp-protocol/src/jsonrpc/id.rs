@@ -68,7 +68,9 @@ impl<'de> Deserialize<'de> for Value {
                 match (number.as_i64(), number.as_u64()) {
                     (Some(number), _) => self.visit_i64(number),
                     (None, Some(number)) => self.visit_u64(number),
-                    (None, None) => Err(de::Error::invalid_type(Unexpected::Other("number"), &self)),
+                    (None, None) => {
+                        Err(de::Error::invalid_type(Unexpected::Other("number"), &self))
+                    }
                 }
             }
         }

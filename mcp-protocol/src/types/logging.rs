@@ -12,9 +12,7 @@ use crate::wire::wire;
 /// How bad it is, as in RFC 5424. Worse is greater.
 ///
 /// The set is closed: a level that is not known could not be compared.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LoggingLevel {

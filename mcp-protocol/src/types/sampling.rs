@@ -160,6 +160,15 @@ impl SamplingBlock {
     pub fn text(text: impl Into<String>) -> Self {
         TextContent::new(text).into()
     }
+
+    /// The text, if it is text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(content) => Some(&content.text),
+            _ => None,
+        }
+    }
 }
 
 impl From<&str> for SamplingBlock {

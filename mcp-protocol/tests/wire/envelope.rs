@@ -65,7 +65,11 @@ fn escapes_change_no_message() {
 fn an_error_may_have_no_id() {
     for id in ["", r#""id":null,"#] {
         let frame = format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32700,"message":"?"}}}}"#);
-        let Message::Response(Response { id: None, outcome: Err(error) }) = message(&frame) else {
+        let Message::Response(Response {
+            id: None,
+            outcome: Err(error),
+        }) = message(&frame)
+        else {
             panic!("{frame}");
         };
         assert_eq!(error.code, ErrorCode::PARSE_ERROR);
@@ -74,7 +78,13 @@ fn an_error_may_have_no_id() {
 
 #[test]
 fn a_malformed_error_still_answers_its_request() {
-    for error in [r#""no""#, "null", "[]", r#"{"code":"x","message":"y"}"#, r#"{"code":1}"#] {
+    for error in [
+        r#""no""#,
+        "null",
+        "[]",
+        r#"{"code":"x","message":"y"}"#,
+        r#"{"code":1}"#,
+    ] {
         let frame = format!(r#"{{"jsonrpc":"2.0","id":3,"error":{error}}}"#);
         let Message::Response(response) = message(&frame) else {
             panic!("{frame}");
@@ -82,7 +92,10 @@ fn a_malformed_error_still_answers_its_request() {
         assert_eq!(response.id, Some(3.into()));
         let told = response.outcome.expect_err("it was an error");
         assert_eq!(told.code, ErrorCode::INTERNAL_ERROR);
-        assert_eq!(told.data.map(|data| data.to_string()).as_deref(), Some(error));
+        assert_eq!(
+            told.data.map(|data| data.to_string()).as_deref(),
+            Some(error)
+        );
     }
 }
 
@@ -136,7 +149,10 @@ fn what_is_no_message_is_answered_with_the_id_that_can_be_read() {
         (r#"{"id":1,"method":"ping"}"#, one()),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, one()),
         (r#"{"jsonrpc":2.0,"id":1,"method":"ping"}"#, one()),
-        (r#"{"jsonrpc":null,"id":"a","method":"ping"}"#, Some("a".into())),
+        (
+            r#"{"jsonrpc":null,"id":"a","method":"ping"}"#,
+            Some("a".into()),
+        ),
         // The id.
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, None),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, None),
@@ -147,16 +163,40 @@ fn what_is_no_message_is_answered_with_the_id_that_can_be_read() {
         // Twice.
         (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, None),
         (r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}"#, None),
-        (r#"{"jsonrpc":"2.0","params":{},"params":{},"id":1,"id":2,"method":"m"}"#, None),
-        (r#"{"jsonrpc":"2.0","id":1,"id":2,"params":{},"params":{},"method":"m"}"#, None),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#, one()),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","\u006dethod":"b"}"#, one()),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}"#, one()),
-        (r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"a"}"#, one()),
+        (
+            r#"{"jsonrpc":"2.0","params":{},"params":{},"id":1,"id":2,"method":"m"}"#,
+            None,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"params":{},"params":{},"method":"m"}"#,
+            None,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
+            one(),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","\u006dethod":"b"}"#,
+            one(),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}"#,
+            one(),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"a"}"#,
+            one(),
+        ),
         (r#"{"jsonrpc":"2.0","method":"a","method":"b"}"#, None),
         // Two kinds at once.
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#, one()),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","error":{}}"#, one()),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#,
+            one(),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","error":{}}"#,
+            one(),
+        ),
     ] {
         let bad = bad(frame);
         assert_eq!(bad.error.code, ErrorCode::INVALID_REQUEST, "{frame}");
@@ -196,12 +236,18 @@ fn deep_nesting_is_only_carried() {
         };
         let params = request.params.expect("there are some");
         assert_eq!(params.as_str(), deep);
-        assert!(params.decode::<serde_json::Value>().is_err(), "it is too deep for a value");
+        assert!(
+            params.decode::<serde_json::Value>().is_err(),
+            "it is too deep for a value"
+        );
         let beside = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","other":{deep}}}"#);
         assert!(matches!(message(&beside), Message::Request(_)));
         let id = format!(r#"{{"jsonrpc":"2.0","id":{deep},"method":"m"}}"#);
         assert_eq!(bad(id).error.code, ErrorCode::INVALID_REQUEST);
-        let open_end = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{}"#, open.repeat(depth));
+        let open_end = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{}"#,
+            open.repeat(depth)
+        );
         assert_eq!(bad(open_end).error.code, ErrorCode::PARSE_ERROR);
     }
     assert!(matches!(parse("[".repeat(depth)), Incoming::Bad(_)));
@@ -215,7 +261,12 @@ fn deep_nesting_is_only_carried() {
 #[test]
 fn long_numbers_and_lone_surrogates_are_carried_as_they_are() {
     let digits = "9".repeat(5_000);
-    for value in [&*digits, &*format!("1e{digits}"), r#""\ud800""#, r#"{"\udc00":1}"#] {
+    for value in [
+        &*digits,
+        &*format!("1e{digits}"),
+        r#""\ud800""#,
+        r#"{"\udc00":1}"#,
+    ] {
         let frame = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{value}}}}}"#);
         let Message::Request(request) = message(&frame) else {
             panic!("it is a request");
@@ -260,7 +311,11 @@ fn the_members_of_a_batch_are_messages_of_their_own() {
 fn a_line_that_is_too_long_says_so() {
     let bad = BadMessage::too_long(16);
     assert_eq!(bad.error.code, ErrorCode::PARSE_ERROR);
-    let data = bad.error.data.expect("it has data").decode::<serde_json::Value>();
+    let data = bad
+        .error
+        .data
+        .expect("it has data")
+        .decode::<serde_json::Value>();
     assert_eq!(
         data.expect("it is JSON"),
         serde_json::json!({ "error": "line_too_long", "limit": 16 })

@@ -82,7 +82,10 @@ fn nothing_else_is_an_id() {
         r#""\ud800""#,
     ] {
         assert!(read(text).is_err(), "{text}");
-        assert!(serde_json::from_str::<ProgressToken>(text).is_err(), "{text}");
+        assert!(
+            serde_json::from_str::<ProgressToken>(text).is_err(),
+            "{text}"
+        );
     }
 }
 
@@ -92,7 +95,10 @@ fn ids_inside_of_parameters_are_exact_as_well() {
     let cancelled: CancelledParams = RawJson::parse(format!(r#"{{"requestId":{id}}}"#))
         .and_then(|params| params.decode())
         .expect("it has an id");
-    assert_eq!(cancelled.request_id.map(|id| id.to_string()).as_deref(), Some(id));
+    assert_eq!(
+        cancelled.request_id.map(|id| id.to_string()).as_deref(),
+        Some(id)
+    );
     let progress: ProgressParams =
         RawJson::parse(format!(r#"{{"progress":1,"progressToken":{id}}}"#))
             .and_then(|params| params.decode())

@@ -1,9 +1,7 @@
 //! Lenient inbound: what is not understood is kept, and fails as little as it can.
 
 use mcp_protocol::types::*;
-use mcp_protocol::{
-    ClientRequest, Method, RawJson, RequestMeta, ResultError, ServerResult,
-};
+use mcp_protocol::{ClientRequest, Method, RawJson, RequestMeta, ResultError, ServerResult};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -32,7 +30,10 @@ fn null_for_an_optional_member_is_absent_and_never_written() {
         "name": "a", "inputSchema": {}, "title": null, "description": null,
         "outputSchema": null, "annotations": null, "icons": null, "_meta": null,
     });
-    assert_eq!(again::<Tool>(tool), json!({ "name": "a", "inputSchema": {} }));
+    assert_eq!(
+        again::<Tool>(tool),
+        json!({ "name": "a", "inputSchema": {} })
+    );
     let call = json!({ "name": "a", "arguments": null, "requestState": null, "_meta": null });
     assert_eq!(again::<CallToolParams>(call), json!({ "name": "a" }));
     let page = json!({ "tools": [], "nextCursor": null, "ttlMs": null, "cacheScope": null });
@@ -44,8 +45,16 @@ fn null_for_an_optional_member_is_absent_and_never_written() {
 #[test]
 fn null_that_means_something_is_kept() {
     let result: CallToolResult = read(json!({ "structuredContent": null }));
-    assert!(result.structured_content.as_ref().is_some_and(RawJson::is_null));
-    assert_eq!(written(&result), json!({ "content": [], "structuredContent": null }));
+    assert!(
+        result
+            .structured_content
+            .as_ref()
+            .is_some_and(RawJson::is_null)
+    );
+    assert_eq!(
+        written(&result),
+        json!({ "content": [], "structuredContent": null })
+    );
     let absent: CallToolResult = read(json!({}));
     assert_eq!(absent.structured_content, None);
 
@@ -59,28 +68,45 @@ fn null_that_means_something_is_kept() {
     task.as_object_mut().expect("it is one").remove("ttl");
     assert!(refused::<Task>(task));
 
-    assert!(refused::<CallToolParams>(json!({ "name": "a", "inputResponses": null })));
-    assert!(refused::<CallToolParams>(json!({ "name": "a", "inputResponses": 5 })));
+    assert!(refused::<CallToolParams>(
+        json!({ "name": "a", "inputResponses": null })
+    ));
+    assert!(refused::<CallToolParams>(
+        json!({ "name": "a", "inputResponses": 5 })
+    ));
     assert!(refused::<Tool>(json!({ "name": null, "inputSchema": {} })));
 }
 
 #[test]
 fn members_that_are_not_known_are_written_back_as_they_came() {
     let text = r#"{"name":"a","inputSchema":{"x-b" : 1.0, "a":[1e2]},"x-one":{"b":1,"a":2},"x-two":12345678901234567890123}"#;
-    let tool: Tool = RawJson::parse(text).and_then(|tool| tool.decode()).expect("a tool");
-    assert_eq!(tool.extra.get("x-two").map(RawJson::as_str), Some("12345678901234567890123"));
+    let tool: Tool = RawJson::parse(text)
+        .and_then(|tool| tool.decode())
+        .expect("a tool");
+    assert_eq!(
+        tool.extra.get("x-two").map(RawJson::as_str),
+        Some("12345678901234567890123")
+    );
     assert_eq!(RawJson::encode(&tool).expect("it encodes").as_str(), text);
 
     let meta = r#"{"progressToken":1,"com.acme/a":[1],"io.modelcontextprotocol/new":null}"#;
-    let read: RequestMeta = RawJson::parse(meta).and_then(|meta| meta.decode()).expect("a meta");
+    let read: RequestMeta = RawJson::parse(meta)
+        .and_then(|meta| meta.decode())
+        .expect("a meta");
     assert_eq!(RawJson::encode(&read).expect("it encodes").as_str(), meta);
 
     for capabilities in [
         json!({ "tools": { "new": 1 }, "newer": {}, "experimental": { "a": { "b": 1 } } }),
         json!({ "roots": { "new": 1 }, "newer": {}, "elicitation": { "voice": {} } }),
     ] {
-        assert_eq!(again::<ServerCapabilities>(capabilities.clone()), capabilities);
-        assert_eq!(again::<ClientCapabilities>(capabilities.clone()), capabilities);
+        assert_eq!(
+            again::<ServerCapabilities>(capabilities.clone()),
+            capabilities
+        );
+        assert_eq!(
+            again::<ClientCapabilities>(capabilities.clone()),
+            capabilities
+        );
     }
     let result = json!({ "content": [], "new": [1] });
     assert_eq!(again::<CallToolResult>(result.clone()), result);
@@ -107,13 +133,30 @@ fn words_that_are_not_known_are_kept() {
 #[test]
 fn levels_are_a_closed_and_ordered_set() {
     use LoggingLevel::*;
-    let levels = [Debug, Info, Notice, Warning, Error, Critical, Alert, Emergency];
+    let levels = [
+        Debug, Info, Notice, Warning, Error, Critical, Alert, Emergency,
+    ];
     assert!(levels.is_sorted());
     let words = written(&levels);
-    assert_eq!(words, json!(["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]));
+    assert_eq!(
+        words,
+        json!([
+            "debug",
+            "info",
+            "notice",
+            "warning",
+            "error",
+            "critical",
+            "alert",
+            "emergency"
+        ])
+    );
     assert_eq!(read::<[LoggingLevel; 8]>(words), levels);
     for level in [json!("loud"), json!("Info"), json!(5)] {
-        assert!(refused::<SetLevelParams>(json!({ "level": level })), "{level}");
+        assert!(
+            refused::<SetLevelParams>(json!({ "level": level })),
+            "{level}"
+        );
         let meta = json!({ "io.modelcontextprotocol/logLevel": level });
         assert!(refused::<RequestMeta>(meta), "{level}");
     }
@@ -139,7 +182,9 @@ fn an_array_is_never_taken_for_an_object() {
 #[test]
 fn of_two_members_of_one_name_the_last_counts() {
     let text = r#"{"name":"a","name":"b","inputSchema":{},"title":"t","title":null,"x":1,"x":2}"#;
-    let tool: Tool = RawJson::parse(text).and_then(|tool| tool.decode()).expect("a tool");
+    let tool: Tool = RawJson::parse(text)
+        .and_then(|tool| tool.decode())
+        .expect("a tool");
     assert_eq!(tool.name, "b");
     assert_eq!(tool.title, None);
     assert_eq!(tool.extra.get("x").map(RawJson::as_str), Some("2"));
@@ -154,9 +199,14 @@ fn a_block_is_told_by_its_type_wherever_that_stands() {
     ] {
         let block: ContentBlock = serde_json::from_str(text).expect("a block");
         assert_eq!(block.as_text(), Some("a"));
-        let ContentBlock::Text(content) = &block else { unreachable!() };
+        let ContentBlock::Text(content) = &block else {
+            unreachable!()
+        };
         assert_eq!(content.annotations, Some(Annotations::new().priority(0.5)));
-        assert_eq!(content.extra.get("x").map(RawJson::as_str), Some(r#"{"y":1}"#));
+        assert_eq!(
+            content.extra.get("x").map(RawJson::as_str),
+            Some(r#"{"y":1}"#)
+        );
         assert_eq!(
             RawJson::encode(&block).expect("it encodes").as_str(),
             r#"{"type":"text","text":"a","annotations":{"priority":0.5},"x":{"y":1}}"#
@@ -178,7 +228,10 @@ fn a_block_of_an_unknown_kind_is_kept() {
     ] {
         let result = json!({ "content": [{ "type": "text", "text": "a" }, block] });
         let read: CallToolResult = read(result.clone());
-        assert!(matches!(read.content[..], [ContentBlock::Text(_), ContentBlock::Unknown(_)]));
+        assert!(matches!(
+            read.content[..],
+            [ContentBlock::Text(_), ContentBlock::Unknown(_)]
+        ));
         assert_eq!(written(&read), result);
         let message = json!({ "role": "user", "content": block });
         assert_eq!(again::<SamplingMessage>(message.clone()), message);
@@ -201,7 +254,10 @@ fn contents_are_told_by_the_member_they_have() {
     let blob = json!({ "blob": "YQ==", "uri": "a:b", "text": null, "x": 1 });
     assert!(matches!(read(blob), ResourceContents::Blob(contents) if contents.blob == "YQ=="));
     let neither = json!({ "uri": "a:b", "mimeType": "a/b", "x": 1 });
-    assert!(matches!(read(neither.clone()), ResourceContents::Unknown(_)));
+    assert!(matches!(
+        read(neither.clone()),
+        ResourceContents::Unknown(_)
+    ));
     assert_eq!(again::<ResourceContents>(neither.clone()), neither);
     assert!(refused::<ResourceContents>(json!({ "text": "a" })));
 }
@@ -216,17 +272,26 @@ fn sampling_content_keeps_whether_it_was_an_array() {
         let message = json!({ "role": "user", "content": content });
         assert_eq!(again::<SamplingMessage>(message.clone()), message);
     }
-    assert!(refused::<SamplingMessage>(json!({ "role": "user", "content": "a" })));
+    assert!(refused::<SamplingMessage>(
+        json!({ "role": "user", "content": "a" })
+    ));
 }
 
 #[test]
 fn a_field_of_an_unknown_kind_is_kept_and_fields_keep_their_order() {
     let text = r#"{"type":"object","properties":{"z":{"type":"string","pattern":"a"},"a":{"type":"matrix"},"m":true,"b":{"type":"number","minimum":"low"}}}"#;
-    let schema: RequestedSchema =
-        RawJson::parse(text).and_then(|schema| schema.decode()).expect("a schema");
-    assert!(matches!(schema.properties.get("z"), Some(PrimitiveSchema::String(_))));
+    let schema: RequestedSchema = RawJson::parse(text)
+        .and_then(|schema| schema.decode())
+        .expect("a schema");
+    assert!(matches!(
+        schema.properties.get("z"),
+        Some(PrimitiveSchema::String(_))
+    ));
     for unknown in ["a", "m", "b"] {
-        assert!(matches!(schema.properties.get(unknown), Some(PrimitiveSchema::Unknown(_))));
+        assert!(matches!(
+            schema.properties.get(unknown),
+            Some(PrimitiveSchema::Unknown(_))
+        ));
     }
     assert_eq!(RawJson::encode(&schema).expect("it encodes").as_str(), text);
 }
@@ -251,8 +316,14 @@ fn an_input_request_of_an_unknown_kind_is_kept() {
 fn a_result_is_what_its_type_says() {
     let parse = |result: Value| ServerResult::parse(&Method::CallTool, &RawJson::from(result));
     assert!(matches!(parse(json!({})), Ok(ServerResult::CallTool(_))));
-    assert!(matches!(parse(json!({ "resultType": null })), Ok(ServerResult::CallTool(_))));
-    assert!(matches!(parse(json!({ "resultType": "complete" })), Ok(ServerResult::CallTool(_))));
+    assert!(matches!(
+        parse(json!({ "resultType": null })),
+        Ok(ServerResult::CallTool(_))
+    ));
+    assert!(matches!(
+        parse(json!({ "resultType": "complete" })),
+        Ok(ServerResult::CallTool(_))
+    ));
     let unknown = parse(json!({ "resultType": "task" }));
     assert!(matches!(unknown, Err(ResultError::UnknownType(word)) if word == "task"));
     let malformed = parse(json!({ "resultType": 5 }));
@@ -291,7 +362,8 @@ fn hints_about_keeping_never_fail_a_result() {
 
 #[test]
 fn a_size_may_be_written_as_a_float() {
-    let size = |size: Value| read::<Resource>(json!({ "uri": "a:b", "name": "", "size": size })).size;
+    let size =
+        |size: Value| read::<Resource>(json!({ "uri": "a:b", "name": "", "size": size })).size;
     assert_eq!(size(json!(5)), Some(5));
     assert_eq!(size(json!(5.0)), Some(5));
     assert_eq!(size(json!(u64::MAX)), Some(u64::MAX));
@@ -299,23 +371,33 @@ fn a_size_may_be_written_as_a_float() {
     assert_eq!(size(json!(0.5)), None);
     assert_eq!(size(json!(1e300)), None);
     assert_eq!(size(json!(null)), None);
-    assert!(refused::<Resource>(json!({ "uri": "a:b", "name": "", "size": "5" })));
+    assert!(refused::<Resource>(
+        json!({ "uri": "a:b", "name": "", "size": "5" })
+    ));
 }
 
 #[test]
 fn a_cursor_may_be_empty() {
     let page: ListToolsResult = read(json!({ "tools": [], "nextCursor": "" }));
     assert_eq!(page.next_cursor.as_deref(), Some(""));
-    assert_eq!(again::<PaginatedParams>(json!({ "cursor": "" })), json!({ "cursor": "" }));
+    assert_eq!(
+        again::<PaginatedParams>(json!({ "cursor": "" })),
+        json!({ "cursor": "" })
+    );
 }
 
 #[test]
 fn values_of_prompt_arguments_are_strings() {
-    assert!(refused::<GetPromptParams>(json!({ "name": "a", "arguments": { "b": 5 } })));
+    assert!(refused::<GetPromptParams>(
+        json!({ "name": "a", "arguments": { "b": 5 } })
+    ));
 }
 
 #[test]
 fn absent_parameters_are_an_empty_object() {
-    assert!(matches!(ClientRequest::parse(Method::ListTools, None), Ok(ClientRequest::ListTools(_))));
+    assert!(matches!(
+        ClientRequest::parse(Method::ListTools, None),
+        Ok(ClientRequest::ListTools(_))
+    ));
     assert!(ClientRequest::parse(Method::CallTool, None).is_err());
 }

@@ -98,7 +98,7 @@ pub(super) fn gather_words(schema: &mut Schema) {
         schema.entry("type").or_insert("string".into());
     }
     for keyword in ["oneOf", "anyOf"] {
-        let Some(words) = schema.get(keyword).and_then(|choice| words(choice)) else {
+        let Some(words) = schema.get(keyword).and_then(words) else {
             continue;
         };
         if schema.contains_key("enum") {
@@ -186,6 +186,7 @@ fn of_type(schema: &Schema, name: Value) -> Option<Schema> {
         schema.remove("enum");
     }
     schema.insert("type".into(), name);
+    add_items(&mut schema);
     Some(schema)
 }
 

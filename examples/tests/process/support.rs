@@ -1,0 +1,301 @@
+//! A peer that is played by hand: it writes bytes, and reads lines with the time they came.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// How long something may take that should happen at once: generous, as machines are busy.
+pub(crate) const SOON: Duration = Duration::from_secs(10);
+
+/// What the fixture is started with, and how its lines come.
+pub(crate) struct Peer {
+    child: Child,
+    stdin: Option<Box<dyn Write + Send>>,
+    lines: Receiver<(Instant, Vec<u8>)>,
+    stderr: Option<JoinHandle<String>>,
+}
+
+pub(crate) fn fixture(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fixture"));
+    command.args(args);
+    command
+}
+
+/// The fixture with both pipes in hand, and nobody reading.
+pub(crate) fn unread(args: &[&str]) -> (Child, ChildStdin, ChildStdout) {
+    let mut child = fixture(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the fixture starts");
+    let stdin = child.stdin.take().expect("it was piped");
+    let stdout = child.stdout.take().expect("it was piped");
+    (child, stdin, stdout)
+}
+
+impl Peer {
+    pub(crate) fn start(args: &[&str]) -> Self {
+        Self::spawn(&mut fixture(args))
+    }
+
+    /// Started, and the handshake of this revision done.
+    pub(crate) fn legacy(version: &str, args: &[&str]) -> Self {
+        let mut peer = Self::start(args);
+        peer.shake_hands(version);
+        peer
+    }
+
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the fixture starts");
+        let stdin: Option<ChildStdin> = child.stdin.take();
+        let stdout = child.stdout.take().expect("it was piped");
+        let mut stderr = child.stderr.take().expect("it was piped");
+        Self {
+            child,
+            stdin: stdin.map(|stdin| Box::new(stdin) as Box<dyn Write + Send>),
+            lines: lines_of(stdout),
+            stderr: Some(thread::spawn(move || {
+                let mut text = Vec::new();
+                let _ = stderr.read_to_end(&mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            })),
+        }
+    }
+
+    pub(crate) fn shake_hands(&mut self, version: &str) {
+        self.send(&initialize(version));
+        let reply = self.receive();
+        assert_eq!(reply["result"]["protocolVersion"], version, "{reply}");
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    }
+
+    pub(crate) fn send(&mut self, message: &Value) {
+        self.write(format!("{message}\n").as_bytes());
+    }
+
+    /// Several messages in one write.
+    pub(crate) fn send_all(&mut self, messages: &[Value]) {
+        let text: String = messages.iter().map(|m| format!("{m}\n")).collect();
+        self.write(text.as_bytes());
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("stdin is open");
+        stdin.write_all(bytes).expect("the fixture reads");
+        stdin.flush().expect("the fixture reads");
+    }
+
+    /// Takes stdin away, for a thread that writes while this one reads.
+    pub(crate) fn take_stdin(&mut self) -> Box<dyn Write + Send> {
+        self.stdin.take().expect("stdin is open")
+    }
+
+    pub(crate) fn put_stdin(&mut self, stdin: Box<dyn Write + Send>) {
+        self.stdin = Some(stdin);
+    }
+
+    pub(crate) fn receive(&mut self) -> Value {
+        self.receive_timed().1
+    }
+
+    pub(crate) fn receive_timed(&mut self) -> (Instant, Value) {
+        let (at, line) = self.receive_line().expect("a line comes");
+        let value = serde_json::from_slice(&line);
+        let text = String::from_utf8_lossy(&line);
+        (
+            at,
+            value.unwrap_or_else(|why| panic!("not JSON: {why}: {text}")),
+        )
+    }
+
+    /// The next line, or `None` at the end of the output.
+    pub(crate) fn receive_line(&mut self) -> Option<(Instant, Vec<u8>)> {
+        match self.lines.recv_timeout(SOON) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("nothing comes"),
+        }
+    }
+
+    pub(crate) fn is_silent_for(&mut self, time: Duration) {
+        match self.lines.recv_timeout(time) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok((_, line)) => panic!("unexpected: {}", String::from_utf8_lossy(&line)),
+            Err(RecvTimeoutError::Disconnected) => panic!("the output has ended"),
+        }
+    }
+
+    pub(crate) fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Whatever still comes until the output ends.
+    pub(crate) fn rest(&mut self) -> Vec<Value> {
+        let mut rest = Vec::new();
+        while let Some((_, line)) = self.receive_line() {
+            rest.push(serde_json::from_slice(&line).expect("only JSON is written"));
+        }
+        rest
+    }
+
+    /// Waits for the end of the process, which has to come within a time.
+    pub(crate) fn ends_within(&mut self, time: Duration) -> ExitStatus {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("it is our child") {
+                return status;
+            }
+            assert!(begin.elapsed() < time, "still there after {time:?}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Closes stdin and expects that the process ends well.
+    pub(crate) fn ends_well(mut self) -> String {
+        self.close_stdin();
+        let status = self.ends_within(SOON);
+        let stderr = self.stderr();
+        assert!(status.success(), "{status}: {stderr}");
+        stderr
+    }
+
+    pub(crate) fn stderr(&mut self) -> String {
+        let reader = self.stderr.take().expect("it is read once");
+        reader.join().expect("reading does not fail")
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill")
+            .args(["-s", name, &self.child.id().to_string()])
+            .status()
+            .expect("there is a kill command");
+        assert!(status.success());
+    }
+
+    /// Peak memory of the process so far, in bytes.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_memory(&self) -> u64 {
+        peak_memory(self.child.id())
+    }
+
+    pub(crate) fn is_alive(&mut self) -> bool {
+        self.child.try_wait().expect("it is our child").is_none()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) fn peak_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+    let status = status.expect("the process is there");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1));
+    kib.and_then(|kib| kib.parse::<u64>().ok())
+        .expect("a number of KiB")
+        * 1024
+}
+
+/// Lines as they come, without their end.
+pub(crate) fn lines_of(stream: impl Read + Send + 'static) -> Receiver<(Instant, Vec<u8>)> {
+    let (to, lines) = channel();
+    thread::spawn(move || {
+        let mut stream = BufReader::with_capacity(1 << 16, stream);
+        loop {
+            let mut line = Vec::new();
+            match stream.read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            assert_eq!(line.pop(), Some(b'\n'), "every line ends");
+            if to.send((Instant::now(), line)).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+pub(crate) fn initialize(version: &str) -> Value {
+    request(
+        0,
+        "initialize",
+        json!({
+            "protocolVersion": version,
+            "capabilities": {},
+            "clientInfo": { "name": "by hand", "version": "1" },
+        }),
+    )
+}
+
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
+}
+
+/// A call of a tool in the legacy era.
+pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
+    request(
+        id,
+        "tools/call",
+        json!({ "name": tool, "arguments": arguments }),
+    )
+}
+
+pub(crate) fn sleep(id: impl Into<Value>, ms: u64) -> Value {
+    call(id, "sleep", json!({ "ms": ms }))
+}
+
+pub(crate) fn echo(id: impl Into<Value>, text: &str) -> Value {
+    call(id, "echo", json!({ "text": text }))
+}
+
+pub(crate) fn ping(id: impl Into<Value>) -> Value {
+    request(id, "ping", json!({}))
+}
+
+pub(crate) fn cancel(id: impl Into<Value>) -> Value {
+    json!({
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": { "requestId": id.into() },
+    })
+}
+
+/// The same request as 2026-07-28 has it.
+pub(crate) fn modern(mut request: Value) -> Value {
+    let meta = &mut request["params"]["_meta"];
+    meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    request
+}
+
+pub(crate) fn discover(id: impl Into<Value>) -> Value {
+    modern(request(id, "server/discover", json!({})))
+}
+
+/// The text of a tool's result.
+pub(crate) fn text(reply: &Value) -> &str {
+    let text = &reply["result"]["content"][0]["text"];
+    text.as_str().unwrap_or_else(|| panic!("no text: {reply}"))
+}
+
+pub(crate) fn code(reply: &Value) -> i64 {
+    let code = reply["error"]["code"].as_i64();
+    code.unwrap_or_else(|| panic!("no error: {reply}"))
+}

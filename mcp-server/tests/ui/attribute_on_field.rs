@@ -1,0 +1,17 @@
+use mcp_server::prelude::*;
+
+#[derive(Deserialize, JsonSchema, Tool)]
+struct Deploy {
+    #[tool(description = "Where to.")]
+    env: String,
+}
+
+impl Run for Deploy {
+    async fn run(self, _: &Context) -> Result<String, ToolError> {
+        todo!()
+    }
+}
+
+fn main() {
+    let _ = Server::new("test", "0").tool::<Deploy>();
+}

@@ -1,0 +1,17 @@
+use mcp_server::prelude::*;
+
+#[derive(Deserialize, JsonSchema, Tool)]
+#[tool(read_only idempotent, content = u32)]
+struct Deploy {
+    env: String,
+}
+
+impl Run for Deploy {
+    async fn run(self, _: &Context) -> Result<u32, ToolError> {
+        todo!()
+    }
+}
+
+fn main() {
+    let _ = Server::new("test", "0").tool::<Deploy>();
+}

@@ -1,0 +1,19 @@
+use mcp_server::prelude::*;
+
+#[derive(Deserialize, JsonSchema, Tool)]
+#[tool(
+    name = "deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_deploy_"
+)]
+struct Deploy {
+    env: String,
+}
+
+impl Run for Deploy {
+    async fn run(self, _: &Context) -> Result<String, ToolError> {
+        todo!()
+    }
+}
+
+fn main() {
+    let _ = Server::new("test", "0").tool::<Deploy>();
+}

@@ -1,0 +1,46 @@
+#![deny(warnings)]
+#![allow(dead_code)]
+
+extern crate mcp_server as renamed;
+
+/// The path is to this, and nothing else is called that.
+mod mcp_server {}
+
+mod tools {
+    use renamed::prelude::*;
+
+    #[derive(Deserialize, JsonSchema, Tool)]
+    #[tool(crate = renamed)]
+    pub struct Deploy {
+        env: Option<String>,
+    }
+
+    impl Run for Deploy {
+        async fn run(self, _: &Context) -> Result<String, ToolError> {
+            Ok(self.env.unwrap_or_default())
+        }
+    }
+
+    #[derive(Tools)]
+    #[tool(crate = renamed)]
+    pub enum Notes {
+        Add { text: String },
+        List,
+    }
+
+    impl RunTools for Notes {
+        async fn run(self, _: &Context) -> Result<impl IntoContent, ToolError> {
+            Ok(match self {
+                Self::Add { text } => text,
+                Self::List => String::new(),
+            })
+        }
+    }
+}
+
+fn main() {
+    let server = renamed::Server::new("test", "0")
+        .tool::<tools::Deploy>()
+        .tools::<tools::Notes>();
+    assert!(server.build().is_ok());
+}

@@ -1,0 +1,17 @@
+use mcp_server::prelude::*;
+
+#[derive(Tools)]
+#[tool(read_only)]
+enum Notes {
+    List,
+}
+
+impl RunTools for Notes {
+    async fn run(self, _: &Context) -> Result<impl IntoContent, ToolError> {
+        Ok(())
+    }
+}
+
+fn main() {
+    let _ = Server::new("test", "0").tools::<Notes>();
+}

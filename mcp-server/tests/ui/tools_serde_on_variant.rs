@@ -1,0 +1,17 @@
+use mcp_server::prelude::*;
+
+#[derive(Tools)]
+enum Notes {
+    #[serde(default)]
+    Add { text: String },
+}
+
+impl RunTools for Notes {
+    async fn run(self, _: &Context) -> Result<impl IntoContent, ToolError> {
+        Ok(())
+    }
+}
+
+fn main() {
+    let _ = Server::new("test", "0").tools::<Notes>();
+}
