@@ -19,9 +19,9 @@ use crate::wire::Key;
 macro_rules! methods {
     (
         requests {
-            client { $( $cr:ident $cr_name:literal: $cr_params:ty => $cr_result:ident, $cr_since:ident..=$cr_until:ident; )* }
-            server { $( $sr:ident $sr_name:literal: $sr_params:ty => $sr_result:ident, $sr_since:ident..=$sr_until:ident; )* }
-            both { $( $br:ident $br_name:literal: $br_params:ty => $br_result:ident, $br_since:ident..=$br_until:ident; )* }
+            client { $( $cr:ident $cr_name:literal: $cr_params:ty => $cr_result:ty, $cr_since:ident..=$cr_until:ident; )* }
+            server { $( $sr:ident $sr_name:literal: $sr_params:ty => $sr_result:ty, $sr_since:ident..=$sr_until:ident; )* }
+            both { $( $br:ident $br_name:literal: $br_params:ty => $br_result:ty, $br_since:ident..=$br_until:ident; )* }
         }
         notifications {
             client { $( $cn:ident $cn_name:literal: $cn_params:ty, $cn_since:ident..=$cn_until:ident; )* }
@@ -230,7 +230,7 @@ macro_rules! methods {
         }
     };
 
-    (@results $(#[$doc:meta])* $enum:ident $( $method:ident $result:ident; )*) => {
+    (@results $(#[$doc:meta])* $enum:ident $( $method:ident $result:ty; )*) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
@@ -256,10 +256,10 @@ macro_rules! methods {
             pub fn parse(method: &Method, result: &RawJson) -> Result<Self, ResultError> {
                 match ResultType::of(result)? {
                     ResultType::Complete => {}
-                    ResultType::InputRequired => {
+                    ResultType::InputRequired if method.may_need_input() => {
                         return Ok(result.decode().map(Self::InputRequired)?);
                     }
-                    ResultType::Other(word) => return Err(ResultError::UnknownType(word)),
+                    word => return Err(ResultError::UnknownType(word.to_string())),
                 }
                 match method {
                     $( Method::$method => Ok(result.decode().map(Self::$method)?), )*
@@ -294,8 +294,8 @@ macro_rules! methods {
 methods! {
     requests {
         client {
-            Initialize "initialize": InitializeParams => InitializeResult, V2024_11_05..=V2025_11_25;
-            Discover "server/discover": EmptyParams => DiscoverResult, V2026_07_28..=V2026_07_28;
+            Initialize "initialize": Box<InitializeParams> => Box<InitializeResult>, V2024_11_05..=V2025_11_25;
+            Discover "server/discover": EmptyParams => Box<DiscoverResult>, V2026_07_28..=V2026_07_28;
             ListTools "tools/list": PaginatedParams => ListToolsResult, V2024_11_05..=V2026_07_28;
             CallTool "tools/call": CallToolParams => CallToolResult, V2024_11_05..=V2026_07_28;
             ListPrompts "prompts/list": PaginatedParams => ListPromptsResult, V2024_11_05..=V2026_07_28;
@@ -344,6 +344,16 @@ methods! {
     }
 }
 
+impl Method {
+    /// Whether the result may be an [`InputRequiredResult`]: of what is in the table, three.
+    fn may_need_input(&self) -> bool {
+        matches!(
+            self,
+            Self::CallTool | Self::GetPrompt | Self::ReadResource | Self::Other(_)
+        )
+    }
+}
+
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -369,7 +379,7 @@ pub enum ResultError {
     /// The result does not fit the method that was asked.
     #[error("the result does not fit the method: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// A `resultType` that nobody here has declared support for.
+    /// A `resultType` that nobody here has declared support for, or that the method has not.
     #[error("the result is of the unknown type `{0}`")]
     UnknownType(String),
 }

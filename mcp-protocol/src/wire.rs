@@ -577,8 +577,9 @@ impl Extra {
 
     /// Removes a member.
     pub fn remove(&mut self, key: &str) -> Option<RawJson> {
-        let at = self.0.iter().position(|(known, _)| **known == *key)?;
-        Some(self.0.remove(at).1)
+        let value = self.get(key).cloned();
+        self.0.retain(|(known, _)| **known != *key);
+        value
     }
 
     /// All members, in order.

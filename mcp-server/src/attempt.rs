@@ -76,27 +76,32 @@ pub enum Outcome {
     Refused(ErrorObject),
 }
 
-type BoxFuture = Pin<Box<dyn Future<Output = Result<Outcome, BoxError>> + Send>>;
+/// An attempt being served, whatever serves it.
+pub(crate) type Serving = Pin<Box<dyn Future<Output = Result<Outcome, BoxError>> + Send>>;
 
 /// The service that a layer wraps: the layers inside of it and, innermost, the router.
 ///
 /// Always ready. A layer that has to wait before it can take a call does so inside of the
 /// call's own task, never where messages are read.
 #[derive(Clone)]
-pub struct Next(Arc<dyn Erased>);
+pub struct Next(Arc<dyn Serve>);
 
-trait Erased: Send + Sync {
-    fn serve(&self, attempt: Attempt) -> BoxFuture;
+/// What serves attempts.
+pub(crate) trait Serve: Send + Sync {
+    fn serve(self: Arc<Self>, attempt: Attempt) -> Serving;
 }
 
-impl<T> Erased for T
+/// A layer's service, of which each attempt gets a clone.
+struct Layered<T>(T);
+
+impl<T> Serve for Layered<T>
 where
     T: Service<Attempt, Response = Outcome> + Clone + Send + Sync + 'static,
     T::Error: Into<BoxError>,
     T::Future: Send,
 {
-    fn serve(&self, attempt: Attempt) -> BoxFuture {
-        let mut service = self.clone();
+    fn serve(self: Arc<Self>, attempt: Attempt) -> Serving {
+        let mut service = self.0.clone();
         Box::pin(async move {
             poll_fn(|cx| service.poll_ready(cx))
                 .await
@@ -107,13 +112,17 @@ where
 }
 
 impl Next {
-    pub(crate) fn new<T>(service: T) -> Self
+    pub(crate) fn innermost(service: impl Serve + 'static) -> Self {
+        Self(Arc::new(service))
+    }
+
+    pub(crate) fn layered<T>(service: T) -> Self
     where
         T: Service<Attempt, Response = Outcome> + Clone + Send + Sync + 'static,
         T::Error: Into<BoxError>,
         T::Future: Send,
     {
-        Self(Arc::new(service))
+        Self(Arc::new(Layered(service)))
     }
 }
 
@@ -126,13 +135,13 @@ impl fmt::Debug for Next {
 impl Service<Attempt> for Next {
     type Response = Outcome;
     type Error = BoxError;
-    type Future = BoxFuture;
+    type Future = Serving;
 
     fn poll_ready(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, attempt: Attempt) -> BoxFuture {
-        self.0.serve(attempt)
+    fn call(&mut self, attempt: Attempt) -> Serving {
+        self.0.clone().serve(attempt)
     }
 }

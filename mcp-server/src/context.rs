@@ -183,7 +183,9 @@ impl Call {
             Ok(outcome) => Event::Done(self.id, outcome),
             Err(down) => Event::Down(down),
         };
-        let _ = self.events.send(event).await;
+        if let Err(mpsc::error::TrySendError::Full(event)) = self.events.try_send(event) {
+            let _ = self.events.send(event).await;
+        }
     }
 }
 

@@ -81,8 +81,7 @@ impl SchemaError {
 /// are registered before a server runs, so it is the start of the program that fails.
 #[must_use]
 pub fn input_schema<T: JsonSchema>() -> RawJson {
-    let schema = SchemaSettings::draft2020_12().for_deserialize();
-    finish::<T>(input(generated::<T>(schema)))
+    finish::<T>(arguments::<T>())
 }
 
 /// The schema of arguments of type `T` that allows no member which the type does not have, to
@@ -95,8 +94,7 @@ pub fn input_schema<T: JsonSchema>() -> RawJson {
 /// As [`input_schema`].
 #[must_use]
 pub fn closed_input_schema<T: JsonSchema>() -> RawJson {
-    let schema = SchemaSettings::draft2020_12().for_deserialize();
-    finish::<T>(input(generated::<T>(schema)).map(close))
+    finish::<T>(arguments::<T>().map(close))
 }
 
 /// The schema of an output of type `T`.
@@ -106,8 +104,8 @@ pub fn closed_input_schema<T: JsonSchema>() -> RawJson {
 /// When the type has no conservative schema. See [`input_schema`].
 #[must_use]
 pub fn output_schema<T: JsonSchema>() -> RawJson {
-    let schema = SchemaSettings::draft2020_12().for_serialize();
-    finish::<T>(normalise(&generated::<T>(schema), Side::Output))
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    finish::<T>(normalise(&generated::<T>(settings), Side::Output))
 }
 
 /// Brings an input schema that was written by hand into the conservative form.
@@ -181,9 +179,15 @@ fn finish<T>(schema: Result<Map<String, Value>, SchemaError>) -> RawJson {
     }
 }
 
-fn close(mut schema: Map<String, Value>) -> Map<String, Value> {
+fn arguments<T: JsonSchema>() -> Result<Map<String, Value>, SchemaError> {
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    let mut schema = input(generated::<T>(settings))?;
     // The documentation of the type is the description of the tool.
     schema.remove("description");
+    Ok(schema)
+}
+
+fn close(mut schema: Map<String, Value>) -> Map<String, Value> {
     const OTHERS: [&str; 3] = [
         "additionalProperties",
         "patternProperties",
@@ -209,9 +213,8 @@ fn input(schema: Value) -> Result<Map<String, Value>, SchemaError> {
         return refuse("arguments are one object with named members, not an `allOf` of several");
     }
     match root.get("type").and_then(Value::as_str) {
-        Some("object") => {}
-        // A unit struct, which has no arguments.
-        Some("null") => root = Map::new(),
+        // A unit struct is `null` to serde, and has no arguments.
+        Some("object" | "null") => {}
         None if !root.contains_key("enum") && !root.contains_key("const") => {}
         _ => return refuse("arguments are an object with named members"),
     }

@@ -125,6 +125,13 @@ impl<'a, R: Receiver, W: Sender> Driver<'a, R, W> {
     /// What happens next. The order is that of a batch: outcomes and messages that are at hand
     /// are taken first, and what they lead to is written at once, when none is left.
     fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+        // First, or a client that never stops sending could put it off for ever.
+        if let Poll::Ready(stop) = self.stopped.as_mut().poll(cx) {
+            return Poll::Ready(Wake::Stop(stop));
+        }
+        if self.poll_deadline(cx).is_ready() {
+            return Poll::Ready(Wake::Deadline);
+        }
         loop {
             if self.sender.queued() >= GATHER {
                 if let Poll::Ready(Err(error)) = self.sender.poll_flush(cx) {
@@ -140,12 +147,6 @@ impl<'a, R: Receiver, W: Sender> Driver<'a, R, W> {
                 if let Some(Poll::Ready(received)) = receiver.map(|r| r.poll_receive(cx)) {
                     return Poll::Ready(Wake::Received(received));
                 }
-            }
-            if let Poll::Ready(stop) = self.stopped.as_mut().poll(cx) {
-                return Poll::Ready(Wake::Stop(stop));
-            }
-            if self.poll_deadline(cx).is_ready() {
-                return Poll::Ready(Wake::Deadline);
             }
             match self.sender.queued() {
                 0 => return Poll::Pending,

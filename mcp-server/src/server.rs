@@ -15,7 +15,7 @@ use crate::attempt::{Attempt, Next, Outcome};
 use crate::error::{BuildError, ServeError, ServiceDown};
 use crate::limit::InFlight;
 use crate::router::tools::Tools;
-use crate::router::{Router, Routes};
+use crate::router::Router;
 use crate::serve;
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 
@@ -143,7 +143,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         <L::Service as Service<Attempt>>::Error: Into<BoxError>,
         <L::Service as Service<Attempt>>::Future: Send,
     {
-        let apply = move |next| Next::new(layer.layer(next));
+        let apply = move |next| Next::layered(layer.layer(next));
         self.layers.push(Box::new(apply));
         self
     }
@@ -234,15 +234,15 @@ impl<S: Send + Sync + 'static> Server<S> {
         if !tools.is_empty() {
             config.capabilities.tools = Some(ToolsCapability::new());
         }
-        let router = Router::new(Routes {
+        let router = Router {
             state: Arc::new(self.state),
             tools,
-        });
+        };
         let service = self
             .layers
             .into_iter()
             .rev()
-            .fold(Next::new(router), |next, apply| apply(next));
+            .fold(Next::innermost(router), |next, apply| apply(next));
         Ok(ServerHandle {
             parts: Arc::new(Parts {
                 config: Arc::new(config),

@@ -38,6 +38,42 @@ use crate::error::ToolError;
 ///
 /// `S` is the state of the server, which [`Context::state`] gives. When the call is cancelled
 /// the future is dropped. A tool that blocks the thread implements [`RunBlocking`] instead.
+///
+/// # Without the derive
+///
+/// What `#[derive(Tool)]` writes for `Greet` is this:
+///
+/// ```
+/// # use mcp_server::prelude::*;
+/// # #[derive(Deserialize, JsonSchema)]
+/// # struct Greet { /** Who is greeted. */ name: String }
+/// use mcp_server::schema::closed_input_schema;
+/// use mcp_server::{ArgumentError, RawJson, ToolArgs, decode_closed_arguments, types};
+///
+/// impl ToolArgs for Greet {
+///     type Output = String;
+///
+///     const NAME: &'static str = "greet";
+///
+///     fn definition() -> types::Tool {
+///         types::Tool::new(Self::NAME, closed_input_schema::<Self>())
+///             .description("Greets a person.")
+///     }
+///
+///     fn parse(arguments: &RawJson) -> Result<Self, ArgumentError> {
+///         decode_closed_arguments(arguments)
+///     }
+///
+///     fn result(output: String) -> serde_json::Result<types::CallToolResult> {
+///         output.into_content()
+///     }
+/// }
+/// # /// Greets a person.
+/// # #[derive(Deserialize, JsonSchema, Tool)]
+/// # #[tool(name = "greet")]
+/// # struct Derived { /** Who is greeted. */ name: String }
+/// # assert_eq!(Greet::definition(), Derived::definition());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it does on a server whose state is `{S}`",
     label = "`Run<{S}>` is not implemented",
@@ -127,7 +163,8 @@ pub trait RunBlocking<S = ()>: ToolArgs {
 pub trait RunTools<S = ()>: ToolSet {
     /// Does what the variant says.
     ///
-    /// A variant with `#[tool(output = T)]` returns [`Structured`](crate::Structured) of a `T`.
+    /// A variant with `#[tool(output = T)]` returns [`Structured`](crate::Structured) of a `T`,
+    /// or fails. That it is structured is checked when it runs; that it is of a `T` is not.
     ///
     /// # Errors
     ///

@@ -284,7 +284,9 @@ fn a_refusal_names_the_place_and_what_was_expected() {
 fn a_refusal_quotes_a_bounded_part_of_what_came() {
     let long = "x".repeat(1_000_000);
     assert!(refusal::<Deploy>(json!({ "env": "prod", "limit": long })).len() < 1_000);
-    assert!(refusal::<Deploy>(json!({ "env": "prod", long: 1 })).len() < 1_000);
+    let unknown = refusal::<Deploy>(json!({ "env": "prod", long: 1 }));
+    assert!(unknown.len() < 1_000);
+    assert!(unknown.contains("known are `env`"), "{unknown}");
 }
 
 #[test]
@@ -302,6 +304,10 @@ fn an_argument_that_the_tool_does_not_have_is_refused_by_name() {
         let expected = format!("unknown argument `{near}`, did you mean `max_depth`?");
         assert_eq!(refused(near), expected);
     }
+    assert_eq!(
+        refused("paths"),
+        "unknown argument `paths`, did you mean `path`?",
+    );
     assert_eq!(
         refused("colour"),
         "unknown argument `colour`, known are `max_depth`, `path`",

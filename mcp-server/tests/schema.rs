@@ -411,6 +411,34 @@ fn a_type_that_contains_itself_is_one_definition() {
 }
 
 #[test]
+fn what_the_words_mean_is_told_wherever_they_are_used() {
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is looked at")]
+    struct Moods {
+        /// Today.
+        now: Documented,
+        /// Back then.
+        then: Option<Documented>,
+    }
+    let schema = input_of::<Moods>();
+    let words = "- `well`: Very well.\n- `badly`: Not so well.";
+    let described = |name: &str| schema["properties"][name]["description"].clone();
+    assert_eq!(described("now"), format!("Today.\n\n{words}"));
+    assert_eq!(described("then"), format!("Back then.\n\n{words}"));
+}
+
+#[test]
+fn many_types_in_one_another_do_not_multiply() {
+    let types = ["object", "array", "string"];
+    let deep = (0..60).fold(
+        json!({ "type": types }),
+        |inside, _| json!({ "type": types, "properties": { "a": inside } }),
+    );
+    let schema = conservative(json!({ "properties": { "a": deep } })).unwrap();
+    assert!(schema.as_bytes().len() < 20_000);
+}
+
+#[test]
 fn defaults_are_shown_and_not_required() {
     #[derive(Deserialize, JsonSchema)]
     #[allow(dead_code, reason = "only its schema is looked at")]
@@ -548,6 +576,13 @@ fn schemas_written_by_hand_are_brought_into_form() {
                     "never": { "type": ["string", "null"], "enum": ["a"] },
                     "list": { "type": ["array", "null"] },
                     "lists": { "items": { "type": ["array", "string"] } },
+                    "tree": {
+                        "type": ["object", "null", "integer"],
+                        "properties": { "leaf": { "type": ["string", "null"] } },
+                        "maximum": 9,
+                        "not": { "required": ["a"] },
+                        "anyOf": [{ "minProperties": 1 }, { "minimum": 1 }],
+                    },
                 },
                 "required": ["word", "never"],
             }),
@@ -556,16 +591,24 @@ fn schemas_written_by_hand_are_brought_into_form() {
                 "properties": {
                     "id": {
                         "title": "Id",
-                        "anyOf": [
-                            { "type": "string", "minLength": 1 },
-                            { "type": "integer", "minLength": 1 },
-                        ],
+                        "anyOf": [{ "type": "string", "minLength": 1 }, { "type": "integer" }],
                     },
                     "word": {
                         "anyOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }],
                     },
                     "never": { "type": "string", "enum": ["a"] },
                     "list": { "type": "array", "items": {} },
+                    "tree": {
+                        "anyOf": [
+                            {
+                                "type": "object",
+                                "properties": { "leaf": { "type": "string" } },
+                            },
+                            { "type": "integer", "maximum": 9 },
+                        ],
+                        "not": { "required": ["a"] },
+                        "allOf": [{ "anyOf": [{ "minProperties": 1 }, { "minimum": 1 }] }],
+                    },
                     "lists": {
                         "items": { "anyOf": [{ "type": "array", "items": {} }, { "type": "string" }] },
                     },
@@ -610,6 +653,58 @@ fn schemas_written_by_hand_are_brought_into_form() {
                     "A__B_": {
                         "type": "object",
                         "properties": { "more": { "$ref": "#/$defs/A__B_" } },
+                    },
+                },
+            }),
+        ),
+        // Two definitions that contain themselves, of names that look alike.
+        (
+            json!({
+                "type": "object",
+                "properties": { "a": { "$ref": "#/$defs/A B" }, "b": { "$ref": "#/$defs/A-B" } },
+                "$defs": {
+                    "A B": { "items": { "$ref": "#/$defs/A B" } },
+                    "A-B": { "not": { "$ref": "#/$defs/A-B" } },
+                },
+            }),
+            json!({
+                "type": "object",
+                "properties": {
+                    "a": { "items": { "$ref": "#/$defs/A_B" } },
+                    "b": { "not": { "$ref": "#/$defs/A_B_2" } },
+                },
+                "$defs": {
+                    "A_B": { "items": { "$ref": "#/$defs/A_B" } },
+                    "A_B_2": { "not": { "$ref": "#/$defs/A_B_2" } },
+                },
+            }),
+        ),
+        // Words and numbers.
+        (
+            json!({
+                "type": "object",
+                "required": [],
+                "properties": {
+                    "size": { "type": "integer", "format": "uint32" },
+                    "more": { "type": "integer", "format": "uint8", "exclusiveMinimum": 0 },
+                    "when": { "type": "string", "format": "date-time" },
+                    "word": { "enum": ["a", null], "default": null },
+                    "both": { "enum": ["a"], "oneOf": [{ "const": "a" }, { "const": "b" }] },
+                },
+            }),
+            json!({
+                "type": "object",
+                "properties": {
+                    "size": { "type": "integer", "minimum": 0 },
+                    "more": { "type": "integer", "exclusiveMinimum": 0 },
+                    "when": { "type": "string", "format": "date-time" },
+                    "word": { "enum": ["a"] },
+                    "both": {
+                        "enum": ["a"],
+                        "oneOf": [
+                            { "type": "string", "enum": ["a"] },
+                            { "type": "string", "enum": ["b"] },
+                        ],
                     },
                 },
             }),

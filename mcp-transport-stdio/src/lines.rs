@@ -119,10 +119,7 @@ impl Lines {
     pub fn finish(&mut self) -> Option<Bytes> {
         self.scanned = 0;
         let line = mem::take(&mut self.buffer).freeze();
-        match mem::replace(&mut self.line, Line::Next) {
-            Line::Refused => None,
-            place => content(line, place),
-        }
+        content(line, mem::replace(&mut self.line, Line::Next))
     }
 
     /// Takes the bytes up to the next line feed off the buffer, and that with them.
@@ -396,6 +393,17 @@ mod tests {
             lines.next_frame(),
             Some(Ok(Bytes::from_static(b"next line")))
         );
+    }
+
+    #[test]
+    fn what_came_behind_a_huge_frame_is_not_moved_while_it_is_huge() {
+        let mut lines = Lines::default();
+        lines.buffer().reserve(1_000_000);
+        lines.buffer().extend_from_slice(&[b'x'; 300_000]);
+        lines.buffer()[100_000] = b'\n';
+        assert!(lines.next_frame().is_some());
+        let rest = lines.buffer.as_ptr();
+        assert_eq!(lines.buffer().as_ptr(), rest);
     }
 
     #[test]

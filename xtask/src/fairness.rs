@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 use connection::{Connection, Line};
 
 use crate::flags::FairnessFlags;
 use crate::workspace;
 
-/// How long B is measured before the flood, and at least during it.
+/// How long B is measured before the flood, and after it.
 const MEASURED: Duration = Duration::from_secs(3);
 
 /// Longest time in which the whole flood must have been taken by the server, and then been answered.
@@ -43,7 +43,7 @@ pub(crate) fn run(flags: &FairnessFlags) -> ExitCode {
 fn try_run(flags: &FairnessFlags) -> Result<bool, String> {
     let program = match &flags.server {
         Some(program) => program.clone(),
-        None => workspace::build_example("fixture", !flags.dev)?,
+        None => workspace::build_example("fixture", flags.release)?,
     };
     let server = Server::start(&program, flags)?;
     let figures = measure(&server, flags).map_err(|error| format!("measure: {error}"))?;
@@ -79,7 +79,8 @@ impl Server {
         loop {
             match Connection::open(&self.socket) {
                 Err(_) if Instant::now() < limit => thread::sleep(Duration::from_millis(20)),
-                opened => return opened,
+                Err(error) => return Err(io::Error::other(format!("connect: {error}"))),
+                Ok(connection) => return Ok(connection),
             }
         }
     }
@@ -104,38 +105,29 @@ impl Drop for Server {
 }
 
 fn measure(server: &Server, flags: &FairnessFlags) -> io::Result<Figures> {
+    let due = flags.calls - flags.share;
     let mut b = server.connect()?;
     let quiet = Calls::until(&mut b, |calls| calls.took() > MEASURED)?;
     let a = server.connect()?;
     let flood = Flood::start(&a, flags.calls)?;
     let flooded = Calls::until(&mut b, |calls| {
-        calls.took() > FLOOD || calls.took() > MEASURED && flood.taken.is_finished()
+        flood.taken.is_finished() || calls.took() > FLOOD
     })?;
-    let answers = Answers::read(a, flags.calls - flags.share)?;
+    let unread = Calls::until(&mut b, |calls| calls.took() > MEASURED)?;
+    let mut answers = Answers::read(a, due)?;
     let flood_took = flood.taken.join().expect("the flood does not panic")?;
-    let Answers {
-        mut connection,
-        busy,
-        other,
-        took,
-    } = answers;
-    let (ping, cancel) = if busy == flags.calls - flags.share {
-        (
-            Some(connection.ping()?),
-            Some(cancel(&mut connection, flags.calls)?),
-        )
+    let after = if answers.busy == due {
+        Some(After::measure(&mut answers.connection, flags.calls)?)
     } else {
-        (None, None)
+        None
     };
     Ok(Figures {
-        quiet,
-        flooded,
+        b: vec![("quiet", quiet), ("flooded", flooded), ("unread", unread)],
         flood_took,
-        busy,
-        other,
-        answers_took: took,
-        ping,
-        cancel,
+        busy: answers.busy,
+        other: answers.other,
+        answers_took: answers.took,
+        after,
         peak: server.peak_kib(),
     })
 }
@@ -172,6 +164,17 @@ impl Calls {
     fn percentile(&self, percent: usize) -> Duration {
         let place = (self.times.len() * percent / 100).min(self.times.len().saturating_sub(1));
         self.times.get(place).copied().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [p50, p99, max] = [50, 99, 100].map(|percent| self.percentile(percent));
+        let (answered, refused) = (self.times.len(), self.refused);
+        write!(
+            f,
+            "p50 {p50:.1?}, p99 {p99:.1?}, max {max:.1?}, {answered} answered, {refused} refused"
+        )
     }
 }
 
@@ -226,10 +229,25 @@ impl Answers {
     }
 }
 
-/// From the cancel of one running call to the first call that its slot takes.
+/// What A can still do with its share full.
+struct After {
+    ping: Duration,
+    cancel: Duration,
+}
+
+impl After {
+    fn measure(connection: &mut Connection, calls: usize) -> io::Result<Self> {
+        Ok(Self {
+            ping: connection.ping()?,
+            cancel: cancel(connection, calls)?,
+        })
+    }
+}
+
+/// From the cancel of one running call to the first call that gets its slot.
 fn cancel(connection: &mut Connection, calls: usize) -> io::Result<Duration> {
     let start = Instant::now();
-    // The share was free when the flood came, so its first call is a running one.
+    // A's share was free when the flood came, so its first call is a running one.
     connection.send(&connection::notification(
         "notifications/cancelled",
         r#"{"requestId":1}"#,
@@ -243,66 +261,58 @@ fn cancel(connection: &mut Connection, calls: usize) -> io::Result<Duration> {
     Ok(start.elapsed())
 }
 
+/// `b`: before the flood, while the server takes it in, and then while its answers lie unread.
 struct Figures {
-    quiet: Calls,
-    flooded: Calls,
+    b: Vec<(&'static str, Calls)>,
     flood_took: Duration,
     busy: usize,
     other: usize,
     answers_took: Duration,
-    ping: Option<Duration>,
-    cancel: Option<Duration>,
+    after: Option<After>,
     peak: Option<u64>,
 }
 
 impl Figures {
     /// Prints them all, and whether they are as they must be.
     fn print(&self, flags: &FairnessFlags) -> bool {
-        let due = flags.calls - flags.share;
         println!(
-            "fairness: {} calls on A, {} per server, {} per connection",
+            "fairness: {} calls on A, {} in flight per server, {} per connection",
             flags.calls, flags.cap, flags.share
         );
-        for (name, calls) in [("quiet", &self.quiet), ("flooded", &self.flooded)] {
-            let (p50, p99, max) = (
-                calls.percentile(50),
-                calls.percentile(99),
-                calls.percentile(100),
-            );
-            println!(
-                "B {name:<8} p50 {p50:?}, p99 {p99:?}, max {max:?}, {} calls, {} refused",
-                calls.times.len(),
-                calls.refused
-            );
+        for (name, calls) in &self.b {
+            println!("B {name:<10}{calls}");
         }
-        println!("A flood    taken in {:?}", self.flood_took);
+        println!("A flood     taken in {:.1?}", self.flood_took);
         println!(
-            "A answers  {} server_busy of {due} due, {} others, in {:?}",
+            "A answers   {} server_busy, {} others, in {:.1?}",
             self.busy, self.other, self.answers_took
         );
-        println!(
-            "A then     ping {}, cancel to free slot {}",
-            shown(self.ping),
-            shown(self.cancel)
-        );
-        println!(
-            "server     peak {} MiB",
-            self.peak
-                .map_or("unknown".to_owned(), |kib| (kib / 1024).to_string())
-        );
-        let fair = self.quiet.refused + self.flooded.refused == 0;
+        match &self.after {
+            Some(After { ping, cancel }) => {
+                println!(
+                    "A then      ping {ping:.1?}, from a cancel to its free slot {cancel:.1?}"
+                );
+            }
+            None => println!("A then      not tried"),
+        }
+        match self.peak {
+            Some(kib) => println!("server      peak {} MiB", kib / 1024),
+            None => println!("server      peak unknown: no /proc"),
+        }
+        self.judge(flags.calls - flags.share)
+    }
+
+    fn judge(&self, due: usize) -> bool {
+        let fair = self.b.iter().all(|(_, calls)| calls.refused == 0);
         let told = self.busy == due && self.other == 0;
-        println!("B is never refused: {}", if fair { "yes" } else { "NO" });
+        let word = |holds| if holds { "yes" } else { "NO" };
+        println!("B is never refused: {}", word(fair));
         println!(
-            "A is told of every call beyond its share: {}",
-            if told { "yes" } else { "NO" }
+            "A is told {due} times that its share is full: {}",
+            word(told)
         );
         fair && told
     }
-}
-
-fn shown(time: Option<Duration>) -> String {
-    time.map_or("not tried".to_owned(), |time| format!("{time:?}"))
 }
 
 #[cfg(test)]
@@ -310,36 +320,24 @@ mod tests {
     use super::*;
 
     fn calls(refused: usize) -> Calls {
-        let times = (1..=100).map(Duration::from_millis).collect();
         Calls {
             start: Instant::now(),
-            times,
+            times: (1..=100).map(Duration::from_millis).collect(),
             refused,
         }
     }
 
     fn judged(refused: usize, busy: usize, other: usize) -> bool {
-        let flags = FairnessFlags {
-            calls: 100,
-            cap: 8,
-            share: 4,
-            dev: true,
-            server: None,
-        };
-        let took = Duration::ZERO;
-        let (quiet, flooded) = (calls(0), calls(refused));
-        Figures {
-            quiet,
-            flooded,
-            flood_took: took,
+        let figures = Figures {
+            b: vec![("quiet", calls(0)), ("flooded", calls(refused))],
+            flood_took: Duration::ZERO,
             busy,
             other,
-            answers_took: took,
-            ping: None,
-            cancel: None,
+            answers_took: Duration::ZERO,
+            after: None,
             peak: None,
-        }
-        .print(&flags)
+        };
+        figures.judge(96)
     }
 
     #[test]

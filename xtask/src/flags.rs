@@ -26,7 +26,7 @@ const TASKS: &[Entry] = &[
             ("--calls N", "calls in the flood (100000)"),
             ("--cap N", "calls in flight per server (512)"),
             ("--share N", "calls in flight per connection (256)"),
-            ("--dev", "measure a debug build of the server"),
+            ("--release", "measure an optimised build of the server"),
             (
                 "--server PATH",
                 "this program instead of the `fixture` example",
@@ -76,7 +76,7 @@ pub(crate) struct FairnessFlags {
     pub(crate) calls: usize,
     pub(crate) cap: usize,
     pub(crate) share: usize,
-    pub(crate) dev: bool,
+    pub(crate) release: bool,
     pub(crate) server: Option<PathBuf>,
 }
 
@@ -140,7 +140,7 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
         calls: 100_000,
         cap: 512,
         share: 256,
-        dev: false,
+        release: false,
         server: None,
     };
     while let Some(flag) = words.next() {
@@ -148,7 +148,7 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
             "--calls" => flags.calls = words.value(&flag)?,
             "--cap" => flags.cap = words.value(&flag)?,
             "--share" => flags.share = words.value(&flag)?,
-            "--dev" => flags.dev = true,
+            "--release" => flags.release = true,
             "--server" => flags.server = Some(words.value(&flag)?),
             _ => return Err(unknown(&flag)),
         }
@@ -234,11 +234,12 @@ mod tests {
 
     #[test]
     fn flags_are_read() {
-        let Ok(Task::Fairness(flags)) = words("fairness --cap 8 --share 4 --calls 10 --dev") else {
+        let Ok(Task::Fairness(flags)) = words("fairness --cap 8 --share 4 --calls 10 --release")
+        else {
             panic!("it parses");
         };
         assert_eq!(
-            (flags.cap, flags.share, flags.calls, flags.dev),
+            (flags.cap, flags.share, flags.calls, flags.release),
             (8, 4, 10, true)
         );
         let only = vec!["py2".to_owned(), "echo".to_owned()];

@@ -65,7 +65,9 @@ impl RunBlocking for Print {
     #[expect(clippy::print_stdout, reason = "the point of it")]
     fn run(self, _cx: &Context) -> Result<String, ToolError> {
         println!("{}", self.text);
-        Command::new("sh").args(["-c", "echo child; cat"]).status()?;
+        Command::new("sh")
+            .args(["-c", "echo child; cat"])
+            .status()?;
         let mut input = String::new();
         std::io::stdin().read_to_string(&mut input)?;
         Ok(format!("read {} bytes", input.len()))

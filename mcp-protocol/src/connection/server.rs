@@ -139,7 +139,7 @@ pub enum ServerMessage {
         /// This side's id.
         id: RequestId,
         /// What is asked.
-        request: ServerRequest,
+        request: Box<ServerRequest>,
     },
     /// The answers to a batch. 2025-03-26 only.
     Batch(Vec<ServerMessage>),
@@ -320,7 +320,7 @@ impl ServerConnection {
         self.send(
             ServerMessage::Request {
                 id: ask.to_wire(),
-                request: question,
+                request: Box::new(question),
             },
             about,
         );
@@ -411,13 +411,13 @@ impl ServerConnection {
         };
         self.accepted(&caller, &method);
         match request {
-            ClientRequest::Initialize(params) => self.initialize(id, params, batch),
+            ClientRequest::Initialize(params) => self.initialize(id, *params, batch),
             ClientRequest::Ping(_) => {
                 let result = ServerResult::Ping(EmptyResult::new());
                 self.respond(id, caller.version(), Ok(result), batch);
             }
             ClientRequest::Discover(_) => {
-                let result = ServerResult::Discover(self.discover());
+                let result = ServerResult::Discover(Box::new(self.discover()));
                 self.respond(id, caller.version(), Ok(result), batch);
             }
             ClientRequest::SetLevel(params) => {
@@ -487,7 +487,7 @@ impl ServerConnection {
             (*self.config.info).clone(),
         );
         result.instructions.clone_from(&self.config.instructions);
-        self.respond(id, version, Ok(ServerResult::Initialize(result)), batch);
+        self.respond(id, version, Ok(ServerResult::Initialize(Box::new(result))), batch);
     }
 
     fn discover(&self) -> DiscoverResult {

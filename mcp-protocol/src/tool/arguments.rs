@@ -12,6 +12,9 @@ use crate::RawJson;
 /// Longest message, in characters. What a caller sent is quoted in it, and may be long.
 const MESSAGE: usize = 400;
 
+/// How many `null`s may turn out to mean nothing, each at the cost of decoding once more.
+const NULLS: usize = 32;
+
 /// Why the arguments of a call do not fit the tool.
 ///
 /// It is written for the model that made the call: a server sends it as the text of a failed
@@ -66,8 +69,9 @@ impl From<serde_path_to_error::Error<serde_json::Error>> for ArgumentError {
 /// Decodes the arguments of a call; a member that the type does not have is ignored.
 ///
 /// It differs from [`RawJson::decode`] in that only an object will do, that a unit struct takes
-/// one, and that `null` for a member with a default is the same as no member. (For an `Option`
-/// it is so with serde already.) An empty string is not `null`.
+/// one, and that `null` for a member with a default is the same as no member, as it is with
+/// serde for an `Option`. An empty string is not `null`, and what is inside of a member is left
+/// to serde.
 ///
 /// # Errors
 ///
@@ -122,9 +126,8 @@ fn decode_again<T: DeserializeOwned>(
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
-        // Each turn takes away a field that the type has, so there are as many turns at most.
         match null_member(arguments, error.path()) {
-            Some(name) if !absent.contains(&name) => absent.push(name),
+            Some(name) if absent.len() < NULLS => absent.push(name),
             _ => return Err(error.into()),
         }
     }
@@ -193,12 +196,7 @@ pub(super) fn unknown(name: &str, known: &[&str]) -> String {
 
 /// The known name that is at most a third away.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let plain = |name: &str| -> Vec<char> {
-        name.chars()
-            .filter(|c| !matches!(c, '_' | '-'))
-            .flat_map(char::to_lowercase)
-            .collect()
-    };
+    let plain = |name: &str| name.to_lowercase().chars().collect::<Vec<char>>();
     // Longer than any argument's name; comparing it would only cost time.
     if name.len() > 64 {
         return None;

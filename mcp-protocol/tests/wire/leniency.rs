@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::samples::raw;
+
 fn read<T: DeserializeOwned>(value: Value) -> T {
     RawJson::from(value.clone())
         .decode()
@@ -326,6 +328,25 @@ fn a_result_is_what_its_type_says() {
     ));
     let unknown = parse(json!({ "resultType": "task" }));
     assert!(matches!(unknown, Err(ResultError::UnknownType(word)) if word == "task"));
+    let required = raw(json!({ "resultType": "input_required", "requestState": "s" }));
+    for method in [
+        Method::CallTool,
+        Method::GetPrompt,
+        Method::ReadResource,
+        Method::from("acme/custom"),
+    ] {
+        let typed = ServerResult::parse(&method, &required);
+        assert!(matches!(typed, Ok(ServerResult::InputRequired(_))));
+    }
+    for method in [
+        Method::ListTools,
+        Method::Complete,
+        Method::Discover,
+        Method::Ping,
+    ] {
+        let typed = ServerResult::parse(&method, &required);
+        assert!(matches!(typed, Err(ResultError::UnknownType(_))));
+    }
     let malformed = parse(json!({ "resultType": 5 }));
     assert!(matches!(malformed, Err(ResultError::Malformed(_))));
 }

@@ -511,7 +511,10 @@ fn client_requests(w: &mut Written) {
             mcp_protocol::types::Implementation::new("a", "1"),
         );
         let full = InitializeParams::new(version, client_capabilities(), implementation());
-        w.client_request("InitializeRequest", [minimal, full].map(Initialize).into());
+        w.client_request(
+            "InitializeRequest",
+            [minimal, full].map(Box::new).map(Initialize).into(),
+        );
         w.client_request("PingRequest", vec![Ping(EmptyParams::new())]);
         let level = SetLevelParams::new(LoggingLevel::Emergency);
         w.client_request("SetLevelRequest", vec![SetLevel(level)]);
@@ -710,7 +713,10 @@ fn server_results(w: &mut Written) {
         let full = InitializeResult::new(version, server_capabilities(), implementation())
             .instructions("do")
             .meta(result_meta());
-        w.server_result("InitializeResult", [minimal, full].map(Initialize).into());
+        w.server_result(
+            "InitializeResult",
+            [minimal, full].map(Box::new).map(Initialize).into(),
+        );
     }
     if w.version == V2025_11_25 {
         w.server_result("GetTaskResult", vec![GetTask(task_result())]);
@@ -733,7 +739,10 @@ fn server_results(w: &mut Written) {
             .ttl_ms(ttl())
             .cache_scope(scope())
             .meta(result_meta());
-        w.server_result("DiscoverResult", [minimal, full].map(Discover).into());
+        w.server_result(
+            "DiscoverResult",
+            [minimal, full].map(Box::new).map(Discover).into(),
+        );
         let ended = ListenResult::new().meta(result_meta());
         w.server_result("SubscriptionsListenResult", vec![Listen(ended)]);
     }

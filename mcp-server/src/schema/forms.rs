@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 type Schema = Map<String, Value>;
 
+/// How the documentation of a word begins in a description.
+const WORD: &str = "- `";
+
 /// Keywords that describe and do not restrict.
 const ANNOTATIONS: [&str; 8] = [
     "$comment",
@@ -16,13 +19,62 @@ const ANNOTATIONS: [&str; 8] = [
     "writeOnly",
 ];
 
-/// Keywords that concern a value of any type.
-const ANY_TYPE: [&str; 8] = [
-    "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then",
+/// Keywords that restrict values of these types only.
+const OF_TYPE: [(&[&str], &[&str]); 4] = [
+    (
+        &["string"],
+        &[
+            "contentEncoding",
+            "contentMediaType",
+            "contentSchema",
+            "format",
+            "maxLength",
+            "minLength",
+            "pattern",
+        ],
+    ),
+    (
+        &["integer", "number"],
+        &[
+            "exclusiveMaximum",
+            "exclusiveMinimum",
+            "maximum",
+            "minimum",
+            "multipleOf",
+        ],
+    ),
+    (
+        &["array"],
+        &[
+            "contains",
+            "items",
+            "maxContains",
+            "maxItems",
+            "minContains",
+            "minItems",
+            "prefixItems",
+            "uniqueItems",
+        ],
+    ),
+    (
+        &["object"],
+        &[
+            "additionalProperties",
+            "dependentRequired",
+            "dependentSchemas",
+            "maxProperties",
+            "minProperties",
+            "patternProperties",
+            "properties",
+            "propertyNames",
+            "required",
+        ],
+    ),
 ];
 
 /// Lays what stands beside a schema over it: descriptions replace, restrictions add.
-pub(super) fn overlay(mut base: Schema, beside: Schema) -> Schema {
+pub(super) fn overlay(mut base: Schema, mut beside: Schema) -> Schema {
+    keep_words(&base, &mut beside);
     let mut conflicting = Map::new();
     for (keyword, value) in beside {
         let describes = ANNOTATIONS.contains(&keyword.as_str());
@@ -40,6 +92,26 @@ pub(super) fn overlay(mut base: Schema, beside: Schema) -> Schema {
         base = Map::from_iter([("allOf".into(), Value::Array(both))]);
     }
     base
+}
+
+/// What the words of a type mean is said by the type, whoever describes their use.
+fn keep_words(base: &Schema, beside: &mut Schema) {
+    let text = |schema: &Schema| schema.get("description")?.as_str().map(str::to_owned);
+    let (Some(old), Some(new)) = (text(base), text(beside)) else {
+        return;
+    };
+    if !base.contains_key("enum") || old == new {
+        return;
+    }
+    let list = if old.starts_with(WORD) {
+        Some(&*old)
+    } else {
+        let start = old.find(&format!("\n\n{WORD}"));
+        start.map(|start| &old[start + 2..])
+    };
+    if let Some(list) = list {
+        beside.insert("description".into(), format!("{new}\n\n{list}").into());
+    }
 }
 
 /// `allOf` of one is that one.
@@ -137,7 +209,7 @@ fn describe(schema: &mut Schema, words: &[(Value, Option<String>)]) {
         .iter()
         .filter_map(|(word, text)| {
             let text = text.as_ref()?.replace('\n', " ");
-            Some(format!("- `{}`: {text}", word.as_str()?))
+            Some(format!("{WORD}{}`: {text}", word.as_str()?))
         })
         .collect();
     if list.is_empty() {
@@ -150,44 +222,63 @@ fn describe(schema: &mut Schema, words: &[(Value, Option<String>)]) {
     schema.insert("description".into(), text.into());
 }
 
-/// One `anyOf` for an array of types.
+/// One `anyOf` for an array of types. What concerns one of the types goes there, what concerns
+/// all of them stays outside; nothing that contains schemas is written twice.
 pub(super) fn split_types(schema: &mut Schema) {
     let Some(Value::Array(types)) = schema.get("type") else {
         return;
     };
     let types = types.clone();
-    let (mut out, mut rest): (Schema, Schema) = std::mem::take(schema)
-        .into_iter()
-        .partition(|(keyword, _)| ANNOTATIONS.contains(&keyword.as_str()));
-    rest.remove("type");
+    schema.remove("type");
     let branches: Vec<Value> = types
         .into_iter()
-        .filter_map(|name| of_type(&rest, name))
+        .filter_map(|name| of_type(schema, name))
         .map(Value::Object)
         .collect();
-    out.insert("anyOf".into(), branches.into());
-    take_single(&mut out, "anyOf");
-    *schema = out;
+    let moved = OF_TYPE.iter().flat_map(|(_, keywords)| *keywords);
+    for keyword in moved.chain(&["enum"]) {
+        schema.remove(*keyword);
+    }
+    if let Some(choice) = schema.remove("anyOf") {
+        let choice = Map::from_iter([("anyOf".into(), choice)]);
+        match schema
+            .entry("allOf")
+            .or_insert_with(|| Value::Array(Vec::new()))
+        {
+            Value::Array(all) => all.push(choice.into()),
+            other => *other = vec![other.take(), choice.into()].into(),
+        }
+    }
+    schema.insert("anyOf".into(), branches.into());
+    take_single(schema, "anyOf");
 }
 
 /// The part of a schema that concerns one type; `None` if no value of that type fits.
 fn of_type(schema: &Schema, name: Value) -> Option<Schema> {
-    let mut schema = schema.clone();
-    if name == "null" {
-        schema.retain(|keyword, _| keyword == "enum" || ANY_TYPE.contains(&keyword.as_str()));
+    let mut part = Map::new();
+    for (types, keywords) in OF_TYPE {
+        if types.iter().any(|concerned| name == *concerned) {
+            let given = |keyword: &&str| schema.get_key_value(*keyword);
+            let given = keywords.iter().filter_map(given);
+            part.extend(given.map(|(keyword, value)| (keyword.clone(), value.clone())));
+        }
     }
-    if let Some(Value::Array(words)) = schema.get_mut("enum") {
-        words.retain(|word| is_of_type(word, &name));
+    if let Some(Value::Array(words)) = schema.get("enum") {
+        let words: Vec<Value> = words
+            .iter()
+            .filter(|word| is_of_type(word, &name))
+            .cloned()
+            .collect();
         if words.is_empty() {
             return None;
         }
+        if name != "null" {
+            part.insert("enum".into(), words.into());
+        }
     }
-    if name == "null" {
-        schema.remove("enum");
-    }
-    schema.insert("type".into(), name);
-    add_items(&mut schema);
-    Some(schema)
+    part.insert("type".into(), name);
+    add_items(&mut part);
+    Some(part)
 }
 
 fn is_of_type(value: &Value, name: &Value) -> bool {

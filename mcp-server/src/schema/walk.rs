@@ -184,11 +184,11 @@ impl<'a> Walk<'a> {
         forms::flatten_all_of(&mut out);
         forms::replace_format(&mut out);
         forms::gather_words(&mut out);
-        forms::split_types(&mut out);
-        forms::add_items(&mut out);
         if self.side == Side::Input {
             forms::remove_null_from_optional(&mut out);
         }
+        forms::split_types(&mut out);
+        forms::add_items(&mut out);
         Ok(out)
     }
 

@@ -270,7 +270,12 @@ mod tests {
         let text: Vec<u8> = (0..1_000_000_u32)
             .map(|number| number.to_le_bytes()[1])
             .collect();
-        writer.write_all(&text).await.expect("the thread writes");
+        let taken = writer.write(&text).await.expect("the thread is idle");
+        assert_eq!(taken, WRITE, "no more is copied at once");
+        writer
+            .write_all(&text[taken..])
+            .await
+            .expect("the thread writes");
         writer.flush().await.expect("the thread writes");
         drop(writer);
         assert!(written.iter().collect::<Vec<_>>().concat() == text);

@@ -4,7 +4,13 @@ use std::thread;
 use std::time::Duration;
 
 use crate::harness::Check;
-use crate::peer::{Connect, Peer, pipes};
+#[cfg(target_os = "linux")]
+use crate::peer::shared_sockets;
+use crate::peer::{Connect, pipes};
+#[cfg(unix)]
+use crate::peer::{
+    Peer, command, non_blocking_terminal, one_socket, shared_pipes, sockets, terminal,
+};
 
 macro_rules! checks {
     ($($(#[$attribute:meta])* $name:ident,)*) => {
@@ -51,9 +57,6 @@ const WAYS: &[Connect] = &[
     #[cfg(unix)]
     non_blocking_terminal,
 ];
-
-#[cfg(unix)]
-use crate::peer::{non_blocking_terminal, one_socket, sockets, terminal};
 
 fn pipes_carry_messages_of_any_size() {
     carries_messages_of_any_size(pipes);
@@ -167,7 +170,7 @@ fn files_carry_messages() {
         .map(|name| folder.join(format!("mcp-stdio-test-{}-{name}", std::process::id())));
     let text = format!("one\n{}\nthree\n", "x".repeat(1_000_000));
     std::fs::write(&input, &text).expect("there is room");
-    let status = crate::peer::command("echo")
+    let status = command("echo")
         .stdin(File::open(&input).expect("it was written"))
         .stdout(File::create(&output).expect("there is room"))
         .status()
@@ -232,7 +235,7 @@ fn closed_streams_are_empty() {
 fn a_pipe_that_others_share_stays_blocking() {
     use rustix::fs::{OFlags, fcntl_getfl};
 
-    let (mut peer, shared) = crate::peer::shared_pipes("echo");
+    let (mut peer, shared) = shared_pipes("echo");
     assert_eq!(peer.ask("one"), "one");
     for end in &shared {
         assert!(
@@ -247,16 +250,18 @@ fn a_pipe_that_others_share_stays_blocking() {
 fn child_processes_do_not_get_the_descriptors() {
     use std::os::fd::AsRawFd;
 
-    let (mut peer, shared) = crate::peer::shared_pipes("list descriptors");
-    let list = peer.ask("go");
-    assert!(list.contains("/dev/null"), "{list}");
-    for end in shared {
-        let name = std::fs::read_link(format!("/proc/self/fd/{}", end.as_raw_fd()));
-        let name = name.expect("it is open").to_string_lossy().into_owned();
-        assert!(
-            name.starts_with("pipe:") && !list.contains(&name),
-            "{name} is in {list}"
-        );
+    for connect in [shared_pipes, shared_sockets] {
+        let (mut peer, shared) = connect("list descriptors");
+        let list = peer.ask("go");
+        assert!(list.contains("/dev/null"), "{list}");
+        for end in shared {
+            let name = std::fs::read_link(format!("/proc/self/fd/{}", end.as_raw_fd()));
+            let name = name.expect("it is open").to_string_lossy().into_owned();
+            assert!(
+                name.contains(":[") && !list.contains(&name),
+                "{name} is in {list}"
+            );
+        }
     }
 }
 
@@ -278,7 +283,7 @@ fn a_pipe_of_another_user_has_threads() {
     use std::os::unix::process::CommandExt;
 
     const NOBODY: u32 = 65_534;
-    let Ok(mut peer) = Peer::piped(crate::peer::command("echo").uid(NOBODY).gid(NOBODY)) else {
+    let Ok(mut peer) = Peer::piped(command("echo").uid(NOBODY).gid(NOBODY)) else {
         return;
     };
     assert_eq!(peer.ask("one"), "one");

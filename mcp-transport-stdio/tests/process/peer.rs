@@ -139,6 +139,8 @@ impl Drop for Peer {
     }
 }
 
+#[cfg(target_os = "linux")]
+pub(crate) use self::unix::shared_sockets;
 #[cfg(unix)]
 pub(crate) use self::unix::{non_blocking_terminal, one_socket, shared_pipes, sockets, terminal};
 
@@ -162,12 +164,26 @@ mod unix {
     pub(crate) fn shared_pipes(role: &str) -> (Peer, [OwnedFd; 2]) {
         let (stdin, input) = pipe();
         let (output, stdout) = pipe();
-        let shared = [&stdin, &stdout].map(|end| end.try_clone().expect("it is open"));
+        share(role, [stdin, stdout], [input, output])
+    }
+
+    /// Connects through sockets, and keeps the ends that the child has.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn shared_sockets(role: &str) -> (Peer, [OwnedFd; 2]) {
+        let (input, stdin) = pair();
+        let (output, stdout) = pair();
+        share(role, [stdin, stdout], [input.into(), output.into()])
+    }
+
+    fn share(role: &str, theirs: [OwnedFd; 2], ours: [OwnedFd; 2]) -> (Peer, [OwnedFd; 2]) {
+        let [stdin, stdout] = theirs
+            .each_ref()
+            .map(|end| end.try_clone().expect("it is open"));
         let process = command(role).stdin(stdin).stdout(stdout).spawn();
-        let process = process.expect("the child can be started");
+        let [input, output] = ours.map(File::from);
         (
-            Peer::new(process, File::from(input), File::from(output)),
-            shared,
+            Peer::new(process.expect("the child can be started"), input, output),
+            theirs,
         )
     }
 

@@ -1,0 +1,632 @@
+//! A server in one process with its client, on a paused clock.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use mcp_server::prelude::*;
+use mcp_server::transport::{Encode, Receiver as _, Sender as _, Transport};
+use mcp_server::{Attempt, Next, Outcome, ServiceDown};
+use mcp_transport_stdio::memory::{Memory, pair};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+use tower::buffer::BufferLayer;
+use tower::limit::RateLimitLayer;
+use tower::timeout::TimeoutLayer;
+use tower::{BoxError, Layer, Service, ServiceBuilder};
+
+/// What the tools of these tests share.
+#[derive(Default)]
+struct Counts {
+    run: AtomicUsize,
+    dropped: Arc<AtomicUsize>,
+}
+
+#[derive(Tools)]
+enum Test {
+    /// Say it back.
+    Echo { text: String },
+    /// Wait.
+    Sleep { ms: u64 },
+    /// Report five steps and be done at once.
+    Steps,
+    /// Panic.
+    Boom,
+    /// Give what cannot be JSON.
+    Unwritable,
+    /// The service can do no more.
+    Die,
+    /// Be refused.
+    Refuse,
+}
+
+struct OnDrop(Arc<AtomicUsize>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+struct Unwritable;
+
+impl Serialize for Unwritable {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("no"))
+    }
+}
+
+impl RunTools<Counts> for Test {
+    async fn run(self, cx: &Context<Counts>) -> Result<impl IntoContent, ToolError> {
+        let counts = cx.state();
+        counts.run.fetch_add(1, Ordering::Relaxed);
+        let _on_drop = OnDrop(counts.dropped.clone());
+        match self {
+            Self::Echo { text } => Ok(text),
+            Self::Sleep { ms } => {
+                sleep(Duration::from_millis(ms)).await;
+                Ok("slept".to_owned())
+            }
+            Self::Steps => {
+                for step in 1..=5 {
+                    cx.progress(step.into(), Some(5.0));
+                }
+                Ok("done".to_owned())
+            }
+            Self::Boom => panic!("boom"),
+            Self::Unwritable => {
+                Json(Unwritable).into_content()?;
+                Ok("written".to_owned())
+            }
+            Self::Die => Err(ServiceDown::new("died").into()),
+            Self::Refuse => Err(ToolError::refused(mcp_server::ErrorObject::invalid_params(
+                "not like this",
+            ))),
+        }
+    }
+}
+
+fn server() -> Server<Counts> {
+    Server::with_state("test", "1.0.0", Counts::default()).tools::<Test>()
+}
+
+struct Line(Value);
+
+impl Encode for Line {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.0.to_string().as_bytes());
+    }
+}
+
+/// A legacy client after its handshake.
+struct Client {
+    receiver: <Memory as Transport>::Receiver,
+    sender: <Memory as Transport>::Sender,
+    server: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Client {
+    async fn of(server: &ServerHandle) -> Self {
+        let (ours, theirs) = pair();
+        let server = server.clone();
+        let server = tokio::spawn(async move { server.serve(theirs).await });
+        let (receiver, sender) = ours.split();
+        let mut client = Self {
+            receiver,
+            sender,
+            server,
+        };
+        let params = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        client.ask(0, "initialize", params).await;
+        client.receive().await.expect("a reply");
+        client
+    }
+
+    async fn send(&mut self, message: Value) {
+        self.sender.send(&Line(message), None);
+        poll_fn(|cx| self.sender.poll_flush(cx))
+            .await
+            .expect("the server reads");
+    }
+
+    async fn ask(&mut self, id: i64, method: &str, params: Value) {
+        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+            .await;
+    }
+
+    async fn call(&mut self, id: i64, tool: &str, arguments: Value) {
+        let params = json!({
+            "name": tool,
+            "arguments": arguments,
+            "_meta": { "progressToken": id },
+        });
+        self.ask(id, "tools/call", params).await;
+    }
+
+    async fn cancel(&mut self, id: i64) {
+        self.send(json!({
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": { "requestId": id },
+        }))
+        .await;
+    }
+
+    async fn receive(&mut self) -> Option<Value> {
+        let frame = poll_fn(|cx| self.receiver.poll_receive(cx)).await?;
+        let frame = frame.expect("memory does not fail");
+        Some(serde_json::from_slice(&frame).expect("only JSON is written"))
+    }
+
+    /// The next reply, passing over notifications.
+    async fn reply(&mut self) -> Value {
+        loop {
+            let message = self.receive().await.expect("a reply");
+            if message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    /// Ends the input, and gives what still comes and how the server ended.
+    async fn close(mut self) -> (Vec<Value>, Result<(), ServeError>) {
+        drop(self.sender);
+        let mut rest = Vec::new();
+        loop {
+            let frame = poll_fn(|cx| self.receiver.poll_receive(cx)).await;
+            let Some(Ok(frame)) = frame else { break };
+            rest.push(serde_json::from_slice(&frame).expect("only JSON is written"));
+        }
+        (rest, self.server.await.expect("serving does not panic"))
+    }
+}
+
+fn text(reply: &Value) -> &str {
+    reply["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no text: {reply}"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_comes_before_the_reply_and_in_order() {
+    let mut client = Client::of(&server().build().unwrap()).await;
+    for id in 1..200 {
+        client.call(id, "steps", json!({})).await;
+        for step in 1..=5 {
+            let notice = client.receive().await.unwrap();
+            assert_eq!(notice["params"]["progress"], f64::from(step), "{notice}");
+            assert_eq!(notice["params"]["progressToken"], id);
+        }
+        assert_eq!(client.receive().await.unwrap()["id"], id);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_goes_wrong_in_a_tool_is_an_answer() {
+    let mut client = Client::of(&server().build().unwrap()).await;
+    client.call(1, "boom", json!({})).await;
+    assert_eq!(client.reply().await["error"]["code"], -32603);
+    client.call(2, "unwritable", json!({})).await;
+    assert_eq!(client.reply().await["result"]["isError"], true);
+    client.call(3, "refuse", json!({})).await;
+    assert_eq!(client.reply().await["error"]["message"], "not like this");
+    client.call(4, "echo", json!({ "text": 5 })).await;
+    let reply = client.reply().await;
+    assert_eq!(reply["result"]["isError"], true);
+    assert!(
+        text(&reply).contains("`text`") || text(&reply).contains("text:"),
+        "{reply}"
+    );
+    client.call(5, "no such tool", json!({})).await;
+    assert_eq!(client.reply().await["error"]["code"], -32602);
+    client.call(6, "echo", json!({ "text": "alive" })).await;
+    assert_eq!(text(&client.reply().await), "alive");
+    let (rest, served) = client.close().await;
+    assert_eq!(rest, [] as [Value; 0]);
+    served.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_handler_is_dropped_and_its_slot_given_back() {
+    let server = server().max_in_flight(1).build().unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "sleep", json!({ "ms": 10_000 })).await;
+    client.call(2, "echo", json!({ "text": "x" })).await;
+    let refusal = client.reply().await;
+    assert_eq!(refusal["error"]["data"]["scope"], "connection", "{refusal}");
+    assert_eq!(server.in_flight(), 1);
+    client.cancel(1).await;
+    client.ask(3, "ping", json!({})).await;
+    assert_eq!(client.reply().await["id"], 3);
+    tokio::task::yield_now().await;
+    assert_eq!(server.in_flight(), 0);
+    let begin = Instant::now();
+    client.call(4, "echo", json!({ "text": "free" })).await;
+    assert_eq!(text(&client.reply().await), "free");
+    assert!(begin.elapsed() < Duration::from_secs(1));
+}
+
+/// Writes down who sees a call, and when.
+#[derive(Clone)]
+struct Trace {
+    name: &'static str,
+    seen: Arc<std::sync::Mutex<Vec<&'static str>>>,
+}
+
+#[derive(Clone)]
+struct Traced<S> {
+    trace: Trace,
+    inner: S,
+}
+
+impl<S> Layer<S> for Trace {
+    type Service = Traced<S>;
+
+    fn layer(&self, inner: S) -> Traced<S> {
+        Traced {
+            trace: self.clone(),
+            inner,
+        }
+    }
+}
+
+impl<S: Service<Attempt>> Service<Attempt> for Traced<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, attempt: Attempt) -> S::Future {
+        assert_eq!(attempt.tool(), Some("echo"));
+        self.trace.seen.lock().unwrap().push(self.trace.name);
+        self.inner.call(attempt)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn layers_add_up_and_the_first_is_the_outermost() {
+    let seen = Arc::default();
+    let trace = |name| Trace {
+        name,
+        seen: Arc::clone(&seen),
+    };
+    let server = server().layer(trace("first")).layer(trace("second")).layer(
+        ServiceBuilder::new()
+            .layer(trace("third"))
+            .layer(trace("fourth")),
+    );
+    let mut client = Client::of(&server.build().unwrap()).await;
+    client.call(1, "echo", json!({ "text": "x" })).await;
+    client.reply().await;
+    assert_eq!(
+        *seen.lock().unwrap(),
+        ["first", "second", "third", "fourth"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stock_timeout_answers_the_call_and_drops_it() {
+    let server = server().layer(TimeoutLayer::new(Duration::from_secs(1)));
+    let mut client = Client::of(&server.build().unwrap()).await;
+    let begin = Instant::now();
+    client.call(1, "sleep", json!({ "ms": 60_000 })).await;
+    let reply = client.reply().await;
+    assert_eq!(reply["error"]["code"], -32603);
+    assert_eq!(reply["error"]["message"], "the call timed out");
+    assert_eq!(begin.elapsed().as_secs(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_works_under_a_buffer() {
+    let layers = ServiceBuilder::new()
+        .layer(BufferLayer::<Attempt>::new(16))
+        .layer(RateLimitLayer::new(1, Duration::from_secs(10)));
+    let mut client = Client::of(&server().layer(layers).build().unwrap()).await;
+    let begin = Instant::now();
+    for id in 1..=3 {
+        client.call(id, "echo", json!({ "text": "x" })).await;
+    }
+    // What waits for its turn holds up nothing else.
+    client.ask(9, "ping", json!({})).await;
+    let mut order = Vec::new();
+    for _ in 0..4 {
+        order.push((
+            client.reply().await["id"].as_i64().unwrap(),
+            begin.elapsed().as_secs(),
+        ));
+    }
+    order.sort_unstable();
+    assert_eq!(order, [(1, 0), (2, 10), (3, 20), (9, 0)]);
+}
+
+/// A layer that is never ready, or fails to be.
+#[derive(Clone)]
+struct NotReady {
+    fails: bool,
+}
+
+impl Layer<Next> for NotReady {
+    type Service = Self;
+
+    fn layer(&self, _: Next) -> Self {
+        self.clone()
+    }
+}
+
+impl Service<Attempt> for NotReady {
+    type Response = Outcome;
+    type Error = BoxError;
+    type Future = std::future::Pending<Result<Outcome, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), BoxError>> {
+        if self.fails {
+            Poll::Ready(Err("out of order".into()))
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn call(&mut self, _: Attempt) -> Self::Future {
+        unreachable!("it is never ready")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_layer_that_is_not_ready_holds_up_only_its_calls() {
+    let server = server().layer(NotReady { fails: false });
+    let mut client = Client::of(&server.build().unwrap()).await;
+    client.call(1, "echo", json!({ "text": "x" })).await;
+    client.ask(2, "ping", json!({})).await;
+    assert_eq!(client.reply().await["id"], 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_is_down_ends_the_server() {
+    let server_ = server().layer(NotReady { fails: true });
+    let mut client = Client::of(&server_.build().unwrap()).await;
+    client.call(1, "echo", json!({ "text": "x" })).await;
+    let (_, served) = client.close().await;
+    assert_eq!(
+        served.unwrap_err().to_string(),
+        "the service is down: out of order"
+    );
+
+    let mut client = Client::of(&server().build().unwrap()).await;
+    client.call(1, "die", json!({})).await;
+    let (_, served) = client.close().await;
+    assert_eq!(served.unwrap_err().to_string(), "the service is down: died");
+
+    let handle = server().build().unwrap();
+    let client = Client::of(&handle).await;
+    handle.fail(ServiceDown::new("no database"));
+    let (_, served) = client.close().await;
+    assert_eq!(
+        served.unwrap_err().to_string(),
+        "the service is down: no database"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutting_down_ends_all_connections_after_their_calls() {
+    let server = server().grace(Duration::from_secs(5)).build().unwrap();
+    let mut quick = Client::of(&server).await;
+    let mut stuck = Client::of(&server).await;
+    quick.call(1, "sleep", json!({ "ms": 1000 })).await;
+    stuck.call(1, "sleep", json!({ "ms": 60_000 })).await;
+    for client in [&mut quick, &mut stuck] {
+        client.ask(2, "ping", json!({})).await;
+        assert_eq!(client.reply().await["id"], 2);
+    }
+    let begin = Instant::now();
+    server.shut_down();
+    assert_eq!(text(&quick.reply().await), "slept");
+    assert_eq!(begin.elapsed().as_secs(), 1);
+    assert!(stuck.receive().await.is_none());
+    assert_eq!(begin.elapsed().as_secs(), 5);
+    assert!(quick.server.await.unwrap().is_ok());
+    assert!(stuck.server.await.unwrap().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_a_server_drops_what_it_runs() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let counts = Counts {
+        run: AtomicUsize::new(0),
+        dropped: dropped.clone(),
+    };
+    let server = Server::with_state("test", "1", counts)
+        .tools::<Test>()
+        .build()
+        .unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "sleep", json!({ "ms": 60_000 })).await;
+    client.ask(2, "ping", json!({})).await;
+    client.reply().await;
+    client.server.abort();
+    assert!(client.receive().await.is_none());
+    tokio::task::yield_now().await;
+    assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    assert_eq!(server.in_flight(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_pauses_only_itself() {
+    let server = server().output_bytes(10_000).build().unwrap();
+    let mut deaf = Client::of(&server).await;
+    let mut other = Client::of(&server).await;
+    let sent = "x".repeat(100_000);
+    for id in 1..20 {
+        // Not flushed to the end: the server has stopped reading.
+        let params = json!({ "name": "echo", "arguments": { "text": sent } });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        deaf.sender.send(&Line(message), None);
+    }
+    let stalled = tokio::time::timeout(
+        Duration::from_secs(5),
+        poll_fn(|cx| deaf.sender.poll_flush(cx)),
+    );
+    assert!(stalled.await.is_err(), "the server reads on and on");
+    other.call(1, "echo", json!({ "text": "served" })).await;
+    assert_eq!(text(&other.reply().await), "served");
+    // Once it reads, everything goes on, and nothing is lost.
+    let Client {
+        mut receiver,
+        mut sender,
+        ..
+    } = deaf;
+    let writing = tokio::spawn(async move {
+        poll_fn(|cx| sender.poll_flush(cx)).await.unwrap();
+        sender
+    });
+    let mut ids = Vec::new();
+    for _ in 1..20 {
+        let frame = poll_fn(|cx| receiver.poll_receive(cx))
+            .await
+            .unwrap()
+            .unwrap();
+        let reply: Value = serde_json::from_slice(&frame).unwrap();
+        ids.push(reply["id"].as_i64().unwrap());
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, Vec::from_iter(1..20));
+    drop(writing.await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_has_one_page() {
+    let mut client = Client::of(&server().build().unwrap()).await;
+    client.ask(1, "tools/list", json!({})).await;
+    let first = client.reply().await;
+    let names = first["result"]["tools"].as_array().unwrap();
+    let names: Vec<_> = names
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "echo",
+            "sleep",
+            "steps",
+            "boom",
+            "unwritable",
+            "die",
+            "refuse"
+        ]
+    );
+    client.ask(2, "tools/list", json!({})).await;
+    assert_eq!(client.reply().await["result"], first["result"]);
+    client
+        .ask(3, "tools/list", json!({ "cursor": "garbage" }))
+        .await;
+    assert_eq!(client.reply().await["error"]["code"], -32602);
+}
+
+/// A tool made by hand, with whatever definition.
+struct ByHand {
+    name: &'static str,
+    schema: Value,
+}
+
+#[mcp_server::async_trait]
+impl mcp_server::Tool<()> for ByHand {
+    fn definition(&self) -> mcp_server::types::Tool {
+        mcp_server::types::Tool::new(self.name, self.schema.clone())
+    }
+
+    async fn call(
+        &self,
+        arguments: mcp_server::RawJson,
+        _: Context,
+    ) -> Result<mcp_server::types::CallToolResult, ToolError> {
+        Ok(arguments.to_string().into_content()?)
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused_when_the_server_is_built() {
+    let by_hand = |name, schema| Server::new("x", "1").dyn_tool(Arc::new(ByHand { name, schema }));
+    let object = || json!({ "type": "object" });
+    let long = "x".repeat(129).leak();
+    for (server, says) in [
+        (
+            Server::new("x", "1").max_in_flight(0),
+            "the limit `max_in_flight` is zero",
+        ),
+        (
+            Server::new("x", "1").max_in_flight_per_connection(0),
+            "the limit `max_in_flight_per_connection` is zero",
+        ),
+        (
+            Server::new("x", "1")
+                .max_in_flight(2)
+                .max_in_flight_per_connection(3),
+            "a connection's share of 3 calls is more than the server's 2",
+        ),
+        (
+            Server::new("x", "1").in_flight_bytes(0),
+            "the limit `in_flight_bytes` is zero",
+        ),
+        (
+            Server::new("x", "1").output_bytes(0),
+            "the limit `output_bytes` is zero",
+        ),
+        (
+            Server::new("x", "1").flush(Duration::ZERO),
+            "the limit `flush` is zero",
+        ),
+        (
+            Server::new("x", "1").limits(|limits| limits.batch = 0),
+            "the limit `limits.batch` is zero",
+        ),
+        (
+            by_hand("New Tool", object()),
+            "the tool name \"New Tool\" is not",
+        ),
+        (by_hand("", object()), "the tool name \"\" is not"),
+        (by_hand(long, object()), "is not 1 to 128 of"),
+        (
+            by_hand("x", object()).dyn_tool(Arc::new(ByHand {
+                name: "x",
+                schema: object(),
+            })),
+            "two tools are named \"x\"",
+        ),
+        (
+            by_hand("x", json!({ "type": "string" })),
+            "the input schema of the tool \"x\"",
+        ),
+        (
+            by_hand("x", json!(null)),
+            "the input schema of the tool \"x\"",
+        ),
+        (
+            by_hand("x", json!({ "oneOf": [] })),
+            "the input schema of the tool \"x\"",
+        ),
+    ] {
+        let error = server.build().expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    assert!(
+        by_hand("x", object())
+            .dyn_tool(Arc::new(ByHand {
+                name: "X",
+                schema: object()
+            }))
+            .build()
+            .is_ok()
+    );
+    assert!(Server::new("x", "1").grace(Duration::ZERO).build().is_ok());
+}
