@@ -290,8 +290,10 @@ pub fn fit_error(error: &mut ErrorObject, version: ProtocolVersion) {
     };
 }
 
-/// Up to 2025-11-25: none of the members that say who is asking.
-/// From 2026-07-28: the capabilities are those of that revision.
+/// Fits the `_meta` of a request.
+///
+/// Up to 2025-11-25 it does not say who is asking; from 2026-07-28 on the capabilities that
+/// it says are those of that revision.
 pub fn fit_request_meta(meta: &mut Option<RequestMeta>, version: ProtocolVersion) {
     let Some(members) = meta else { return };
     if version.era() == Era::Modern {
@@ -315,7 +317,7 @@ pub fn fit_request_meta(meta: &mut Option<RequestMeta>, version: ProtocolVersion
     }
 }
 
-/// Up to 2025-11-25: none of the reserved members.
+/// Fits the `_meta` of a result. Up to 2025-11-25: none of the reserved members.
 pub fn fit_result_meta(meta: &mut Option<ResultMeta>, version: ProtocolVersion) {
     let Some(members) = meta.as_mut().filter(|_| version.era() == Era::Legacy) else {
         return;
@@ -329,7 +331,7 @@ pub fn fit_result_meta(meta: &mut Option<ResultMeta>, version: ProtocolVersion) 
     }
 }
 
-/// Up to 2025-11-25: none of the reserved members.
+/// Fits the `_meta` of a notification. Up to 2025-11-25: none of the reserved members.
 pub fn fit_notification_meta(meta: &mut Option<NotificationMeta>, version: ProtocolVersion) {
     let Some(members) = meta.as_mut().filter(|_| version.era() == Era::Legacy) else {
         return;
@@ -339,13 +341,13 @@ pub fn fit_notification_meta(meta: &mut Option<NotificationMeta>, version: Proto
     }
 }
 
-/// Before 2025-03-26: no message.
+/// Fits progress. Before 2025-03-26: no message.
 pub fn fit_progress(params: &mut ProgressParams, version: ProtocolVersion) {
     keep(&mut params.message, version >= V2025_03_26);
 }
 
-/// Before 2025-06-18: no `_meta`.
-fn fit_root(root: &mut Root, version: ProtocolVersion) {
+/// Fits a root. Before 2025-06-18: no `_meta`.
+pub fn fit_root(root: &mut Root, version: ProtocolVersion) {
     keep(&mut root.meta, version >= V2025_06_18);
 }
 

@@ -62,7 +62,7 @@ mod subscriptions;
 use std::time::Duration;
 
 pub use self::asks::{Answer, AskId};
-pub use self::calls::{CallId, LogMessage, Progress};
+pub use self::calls::{CallId, CallIdHasher, CallMap, LogMessage, Progress};
 pub use self::classify::Caller;
 pub use self::server::{Outgoing, Output, ServerConfig, ServerConnection, ServerMessage};
 pub use self::subscriptions::Change;

@@ -7,16 +7,16 @@
 
 mod id;
 mod raw;
+mod scan;
 
 use std::fmt;
 
 use bytes::Bytes;
-use serde::de::{self, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
+use serde::Serialize;
 
 pub use self::id::{ProgressToken, RequestId};
 pub use self::raw::RawJson;
+use self::scan::Members;
 use crate::error::{ErrorCode, ErrorObject};
 use crate::methods::Method;
 
@@ -97,27 +97,13 @@ impl Batch {
     /// The members, each read as a message of its own.
     #[must_use]
     pub fn members(&self) -> Vec<Result<Message, BadMessage>> {
-        struct Members<'a>(&'a Bytes);
-
-        impl<'de> Visitor<'de> for Members<'_> {
-            type Value = Vec<Result<Message, BadMessage>>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = seq.next_element::<&RawValue>()? {
-                    members.push(Envelope::read(member.get()).and_then(|e| e.message(self.0)));
-                }
-                Ok(members)
-            }
+        let mut members = Members::of(self.members.as_bytes());
+        let mut messages = Vec::with_capacity(self.len);
+        while let Ok(Some(member)) = members.next_element() {
+            let message = Envelope::read(member).and_then(|e| e.message(self.members.bytes()));
+            messages.push(message);
         }
-
-        serde_json::Deserializer::from_str(self.members.as_str())
-            .deserialize_seq(Members(self.members.bytes()))
-            .expect("the array was checked to be well-formed when this was made")
+        messages
     }
 }
 
@@ -175,28 +161,28 @@ impl Incoming {
     /// Reads one frame. Every input gives a value: what is wrong with a frame is part of it.
     #[must_use]
     pub fn parse(frame: &Frame) -> Self {
-        let text = match std::str::from_utf8(frame) {
-            Ok(text) => text.trim_ascii(),
-            Err(error) => {
+        // Most messages are ASCII, which is quicker to see than that they are UTF-8.
+        if !frame.is_ascii() {
+            if let Err(error) = std::str::from_utf8(frame) {
                 return Self::Bad(BadMessage::parse_error(format_args!(
                     "not UTF-8 from byte {}",
                     error.valid_up_to()
                 )));
             }
-        };
-        let read = match text.as_bytes().first() {
+        }
+        let text = frame.trim_ascii();
+        let read = match text.first() {
             Some(b'{') => Envelope::read(text)
                 .and_then(|envelope| envelope.message(frame))
                 .map(Self::Message),
             Some(b'[') => count_members(text).map(|len| {
-                let members: &RawValue = serde_json::from_str(text).expect("it was just read");
                 Self::Batch(Batch {
-                    members: RawJson::slice_of(frame, members),
+                    members: RawJson::slice_of(frame, text),
                     len,
                 })
             }),
-            _ => Err(match serde_json::from_str::<IgnoredAny>(text) {
-                Ok(_) => BadMessage::invalid(None, "the message is not an object"),
+            _ => Err(match scan::check(text) {
+                Ok(()) => BadMessage::invalid(None, "the message is not an object"),
                 Err(error) => BadMessage::parse_error(error),
             }),
         };
@@ -205,143 +191,71 @@ impl Incoming {
 }
 
 /// Counts the members of an array without keeping any: a line of `1,` must cost no memory.
-fn count_members(text: &str) -> Result<usize, BadMessage> {
-    struct Count;
-
-    impl<'de> Visitor<'de> for Count {
-        type Value = usize;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an array")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<usize, A::Error> {
-            let mut len = 0;
-            while seq.next_element::<IgnoredAny>()?.is_some() {
-                len += 1;
-            }
-            Ok(len)
-        }
+fn count_members(text: &[u8]) -> Result<usize, BadMessage> {
+    let mut members = Members::of(text);
+    let mut len = 0;
+    while members
+        .next_element()
+        .map_err(BadMessage::parse_error)?
+        .is_some()
+    {
+        len += 1;
     }
-
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    deserializer
-        .deserialize_seq(Count)
-        .and_then(|len| deserializer.end().map(|()| len))
-        .map_err(BadMessage::parse_error)
+    Ok(len)
 }
 
 /// The members of a message, none of them looked at yet.
 #[derive(Default)]
 struct Envelope<'a> {
-    jsonrpc: Option<&'a RawValue>,
-    id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
-    params: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    /// The last name that stood there twice.
+    jsonrpc: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    method: Option<&'a [u8]>,
+    params: Option<&'a [u8]>,
+    result: Option<&'a [u8]>,
+    error: Option<&'a [u8]>,
+    /// A name that stood there twice.
     repeated: Option<&'static str>,
-    /// Whether `id` did, so that neither can be relied on.
+    /// Whether that is so of the id, which then cannot be told.
     id_repeated: bool,
 }
 
-#[derive(Clone, Copy)]
-enum Member {
-    JsonRpc,
-    Id,
-    Method,
-    Params,
-    Result,
-    Error,
-    Unknown,
-}
-
-impl<'de> Deserialize<'de> for Member {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
-
-        impl Visitor<'_> for Name {
-            type Value = Member;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a member name")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<Member, E> {
-                Ok(match name {
-                    "jsonrpc" => Member::JsonRpc,
-                    "id" => Member::Id,
-                    "method" => Member::Method,
-                    "params" => Member::Params,
-                    "result" => Member::Result,
-                    "error" => Member::Error,
-                    _ => Member::Unknown,
-                })
-            }
-        }
-
-        deserializer.deserialize_str(Name)
-    }
-}
-
 impl<'a> Envelope<'a> {
-    /// Takes the members apart. Fails only on what is not JSON.
-    fn read(text: &'a str) -> Result<Self, BadMessage> {
-        struct Members;
-
-        impl<'de> Visitor<'de> for Members {
-            type Value = Envelope<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut envelope = Envelope::default();
-                while let Some(member) = map.next_key::<Member>()? {
-                    let (slot, name) = match member {
-                        Member::JsonRpc => (&mut envelope.jsonrpc, "jsonrpc"),
-                        Member::Id => (&mut envelope.id, "id"),
-                        Member::Method => (&mut envelope.method, "method"),
-                        Member::Params => (&mut envelope.params, "params"),
-                        Member::Result => (&mut envelope.result, "result"),
-                        Member::Error => (&mut envelope.error, "error"),
-                        Member::Unknown => {
-                            map.next_value::<IgnoredAny>()?;
-                            continue;
-                        }
-                    };
-                    if slot.replace(map.next_value()?).is_some() {
-                        envelope.repeated = Some(name);
-                        envelope.id_repeated |= name == "id";
-                    }
-                }
-                Ok(envelope)
-            }
-        }
-
-        if !text.starts_with('{') {
+    /// Takes the members apart. Fails only on what is not JSON, or no object.
+    fn read(text: &'a [u8]) -> Result<Self, BadMessage> {
+        if !text.starts_with(b"{") {
             return Err(BadMessage::invalid(None, "the message is not an object"));
         }
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        deserializer
-            .deserialize_map(Members)
-            .and_then(|envelope| deserializer.end().map(|()| envelope))
-            .map_err(BadMessage::parse_error)
+        let mut envelope = Self::default();
+        let mut members = Members::of(text);
+        while let Some((name, value)) = members.next_member().map_err(BadMessage::parse_error)? {
+            let (slot, name) = match &*name {
+                b"jsonrpc" => (&mut envelope.jsonrpc, "jsonrpc"),
+                b"id" => (&mut envelope.id, "id"),
+                b"method" => (&mut envelope.method, "method"),
+                b"params" => (&mut envelope.params, "params"),
+                b"result" => (&mut envelope.result, "result"),
+                b"error" => (&mut envelope.error, "error"),
+                _ => continue,
+            };
+            if slot.replace(value).is_some() {
+                envelope.repeated = Some(name);
+                envelope.id_repeated |= name == "id";
+            }
+        }
+        Ok(envelope)
     }
 
     /// Decides what kind of message this is. `frame` is what the text was read from.
     fn message(&self, frame: &Bytes) -> Result<Message, BadMessage> {
         let id = match self.id {
             _ if self.id_repeated => None,
-            Some(id) => serde_json::from_str::<RequestId>(id.get()).ok(),
+            Some(id) => serde_json::from_slice::<RequestId>(id).ok(),
             None => None,
         };
         let Some(method) = self.method else {
             return self.response(id, frame);
         };
-        let Ok(method) = serde_json::from_str::<Method>(method.get()) else {
+        let Ok(method) = serde_json::from_slice::<Method>(method) else {
             return Err(BadMessage::invalid(id, "`method` is not a string"));
         };
         let refusal = if let Some(name) = self.repeated {
@@ -363,7 +277,7 @@ impl<'a> Envelope<'a> {
         }
         let params = self
             .params
-            .filter(|params| params.get() != "null")
+            .filter(|params| *params != b"null")
             .map(|params| RawJson::slice_of(frame, params));
         Ok(match id {
             Some(id) => Message::Request(Request { id, method, params }),
@@ -381,7 +295,7 @@ impl<'a> Envelope<'a> {
             _ if self.repeated.is_some() => return Err(bad("a member stands there twice")),
             _ if !self.is_version_2() => return Err(bad("`jsonrpc` is not \"2.0\"")),
             (Some(result), None) => Ok(RawJson::slice_of(frame, result)),
-            (None, Some(error)) => Err(serde_json::from_str(error.get()).unwrap_or_else(|_| {
+            (None, Some(error)) => Err(serde_json::from_slice(error).unwrap_or_else(|_| {
                 // The request it answers must not hang because its error is malformed.
                 ErrorObject::internal("the peer sent a malformed error")
                     .data(RawJson::slice_of(frame, error))
@@ -389,7 +303,7 @@ impl<'a> Envelope<'a> {
             (Some(_), Some(_)) => return Err(bad("both `result` and `error`")),
             (None, None) => return Err(bad("neither `method` nor `result` nor `error`")),
         };
-        if id.is_none() && (outcome.is_ok() || self.id.is_some_and(|id| id.get() != "null")) {
+        if id.is_none() && (outcome.is_ok() || self.id.is_some_and(|id| id != b"null")) {
             return Err(bad("an answer without the id of its request"));
         }
         Ok(Message::Response(Response { id, outcome }))
@@ -397,8 +311,8 @@ impl<'a> Envelope<'a> {
 
     fn is_version_2(&self) -> bool {
         self.jsonrpc.is_some_and(|version| {
-            version.get() == "\"2.0\""
-                || serde_json::from_str::<String>(version.get()).is_ok_and(|text| text == "2.0")
+            version == b"\"2.0\""
+                || serde_json::from_slice::<String>(version).is_ok_and(|text| text == "2.0")
         })
     }
 }

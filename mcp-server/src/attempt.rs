@@ -20,7 +20,7 @@ use crate::limit::Slot;
 /// messages to each other is dealt with before.
 #[derive(Clone)]
 pub struct Attempt {
-    pub(crate) request: ClientRequest,
+    pub(crate) request: Box<ClientRequest>,
     pub(crate) call: Arc<Call>,
     /// Bytes that the request's parameters take.
     pub(crate) size: usize,
@@ -44,7 +44,7 @@ impl Attempt {
     /// The tool that is called, if it is a tool.
     #[must_use]
     pub fn tool(&self) -> Option<&str> {
-        match &self.request {
+        match &*self.request {
             ClientRequest::CallTool(params) => Some(&params.name),
             _ => None,
         }

@@ -168,26 +168,43 @@ impl Call {
         };
     }
 
-    /// Tells the connection what came of the call, after all that was reported before.
-    pub(crate) async fn finish(&self, outcome: Result<Result<ServerResult, ErrorObject>, ServiceDown>) {
-        let unsent = self
+    /// Tells the connection what came of the call, after all that was reported before. What the
+    /// queue has no room for comes back, to be [sent](Self::send) when it has.
+    pub(crate) fn finish(
+        &self,
+        outcome: Result<Result<ServerResult, ErrorObject>, ServiceDown>,
+    ) -> Option<Box<Unsent>> {
+        let report = self
             .unsent
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        // A connection that no longer listens has ended, and with it the call.
-        if let Some(report) = unsent {
-            let _ = self.events.send(Event::Progress(self.id, report)).await;
-        }
-        let event = match outcome {
+            .take()
+            .map(|report| Event::Progress(self.id, report));
+        let end = match outcome {
             Ok(outcome) => Event::Done(self.id, outcome),
             Err(down) => Event::Down(down),
         };
-        if let Err(mpsc::error::TrySendError::Full(event)) = self.events.try_send(event) {
-            let _ = self.events.send(event).await;
+        if report.is_some() {
+            return Some(Box::new((report, end)));
+        }
+        match self.events.try_send(end) {
+            Err(mpsc::error::TrySendError::Full(end)) => Some(Box::new((None, end))),
+            // A connection that no longer listens has ended, and with it the call.
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => None,
         }
     }
+
+    pub(crate) async fn send(&self, unsent: Box<Unsent>) {
+        let (report, end) = *unsent;
+        if let Some(report) = report {
+            let _ = self.events.send(report).await;
+        }
+        let _ = self.events.send(end).await;
+    }
 }
+
+/// The last report and the end of a call that found the queue full.
+type Unsent = (Option<Event>, Event);
 
 /// Something that happens once and can be waited for.
 #[derive(Default)]

@@ -24,7 +24,7 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                 call: attempt.call,
                 slot: attempt.slot,
             };
-            Ok(match attempt.request {
+            Ok(match *attempt.request {
                 ClientRequest::ListTools(params) => match self.tools.list(&params) {
                     Ok(list) => Outcome::Done(ServerResult::ListTools(list)),
                     Err(error) => Outcome::Refused(error),

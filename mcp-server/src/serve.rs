@@ -3,7 +3,7 @@
 //! One task reads, decides and writes; each admitted call is a task of its own. What relates
 //! messages to each other is the connection's business: nothing here looks into one.
 
-use std::collections::HashMap;
+use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,11 +11,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use mcp_protocol::connection::{CallId, Caller, Output, ServerConnection};
+use mcp_protocol::connection::{CallId, CallMap, Caller, Output, ServerConnection};
 use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
 use mcp_protocol::{BadMessage, ClientRequest, ErrorObject, Frame, Incoming, ServerResult};
-use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use tower::{Layer, Service};
 
@@ -32,9 +32,31 @@ const EVENTS: usize = 128;
 /// Bytes that are gathered before they are written although more messages are at hand.
 const GATHER: usize = 64 << 10;
 
-pub(crate) async fn serve<T: Transport>(parts: &Parts, transport: T) -> Result<(), ServeError> {
-    let served = caught(Box::pin(Driver::new(parts, transport).run())).await;
-    served.unwrap_or_else(|panic| Err(ServeError::Panicked(panic)))
+/// Drives a connection in a task of its own, so that it runs on the same threads as the calls
+/// that it starts, and not on the one that waits for the end of the program.
+pub(crate) async fn serve<T: Transport>(
+    parts: Arc<Parts>,
+    transport: T,
+) -> Result<(), ServeError> {
+    let mut driver = AbortOnDrop(tokio::spawn(async move {
+        Driver::new(parts, transport).run().await
+    }));
+    match (&mut driver.0).await {
+        Ok(served) => served,
+        Err(error) => Err(match error.try_into_panic() {
+            Ok(panic) => ServeError::Panicked(panic_message(panic)),
+            Err(cancelled) => ServeError::Panicked(cancelled.to_string()),
+        }),
+    }
+}
+
+/// A task that ends with whoever waits for it.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// All that can wake the driver.
@@ -46,48 +68,39 @@ enum Wake {
     WriteFailed(TransportError),
 }
 
-struct Driver<'a, R, W> {
-    parts: &'a Parts,
+struct Driver<R, W> {
+    parts: Arc<Parts>,
     connection: ServerConnection,
     service: Limit,
     calls: Calls,
     events: mpsc::Receiver<Event>,
     /// What calls send their events with.
     to_events: mpsc::Sender<Event>,
-    stopped: Pin<Box<dyn Future<Output = Stop> + Send>>,
+    stop: StopSignal,
     deadline: Option<(Instant, Pin<Box<Sleep>>)>,
     /// `None` once the client has sent all that it will.
     receiver: Option<R>,
     sender: W,
 }
 
-impl<'a, R: Receiver, W: Sender> Driver<'a, R, W> {
-    fn new<T: Transport<Receiver = R, Sender = W>>(parts: &'a Parts, transport: T) -> Self {
+impl<R: Receiver, W: Sender> Driver<R, W> {
+    fn new<T: Transport<Receiver = R, Sender = W>>(parts: Arc<Parts>, transport: T) -> Self {
         let (receiver, sender) = transport.split();
         let (to_events, events) = mpsc::channel(EVENTS);
         let share = parts
             .in_flight
             .share(parts.share, parts.in_flight_bytes, parts.config.busy_code);
-        let mut stop = parts.stop.subscribe();
         Self {
-            parts,
             connection: ServerConnection::new(parts.config.clone()),
             service: LimitLayer::new(share).layer(parts.service.clone()),
             calls: Calls::default(),
             events,
             to_events,
-            stopped: Box::pin(async move {
-                let stopped = stop.wait_for(|stop| *stop != Stop::No).await;
-                let stopped = stopped.map(|stop| stop.clone());
-                match stopped {
-                    Ok(stop) => stop,
-                    // The server is gone, so nobody is left who could stop it.
-                    Err(_) => std::future::pending().await,
-                }
-            }),
+            stop: StopSignal::of(&parts),
             deadline: None,
             receiver: Some(receiver),
             sender,
+            parts,
         }
     }
 
@@ -109,10 +122,7 @@ impl<'a, R: Receiver, W: Sender> Driver<'a, R, W> {
                     self.connection.input_closed(now());
                 }
                 Wake::Stop(Stop::Down(down)) => return Err(self.down(down).await),
-                Wake::Stop(_) => {
-                    self.stopped = Box::pin(std::future::pending());
-                    self.connection.shut_down(now());
-                }
+                Wake::Stop(_) => self.connection.shut_down(now()),
                 Wake::Deadline => self.connection.timeout(now()),
             }
             if let Some(end) = self.settle() {
@@ -126,7 +136,7 @@ impl<'a, R: Receiver, W: Sender> Driver<'a, R, W> {
     /// are taken first, and what they lead to is written at once, when none is left.
     fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
         // First, or a client that never stops sending could put it off for ever.
-        if let Poll::Ready(stop) = self.stopped.as_mut().poll(cx) {
+        if let Poll::Ready(stop) = self.stop.poll(cx) {
             return Poll::Ready(Wake::Stop(stop));
         }
         if self.poll_deadline(cx).is_ready() {
@@ -206,7 +216,7 @@ impl<'a, R: Receiver, W: Sender> Driver<'a, R, W> {
         None
     }
 
-    fn start(&mut self, id: CallId, request: ClientRequest, caller: Caller, size: usize) {
+    fn start(&mut self, id: CallId, request: Box<ClientRequest>, caller: Caller, size: usize) {
         let call = Arc::new(Call::new(id, caller, self.to_events.clone()));
         let attempt = Attempt {
             request,
@@ -246,6 +256,48 @@ impl<'a, R: Receiver, W: Sender> Driver<'a, R, W> {
     }
 }
 
+/// Orders to stop, each of them once.
+struct StopSignal {
+    last: watch::Receiver<Stop>,
+    next: Pin<Box<dyn Future<Output = Stop> + Send>>,
+    /// Whether `next` will wake the task, so that it need not be polled on every turn.
+    armed: bool,
+}
+
+impl StopSignal {
+    fn of(parts: &Parts) -> Self {
+        Self::after(parts.stop.subscribe(), Stop::No)
+    }
+
+    fn after(mut last: watch::Receiver<Stop>, order: Stop) -> Self {
+        last.borrow_and_update();
+        let mut orders = last.clone();
+        let next = async move {
+            let next = orders.wait_for(|next| *next != order).await;
+            match next.map(|next| next.clone()) {
+                Ok(next) => next,
+                // The server is gone, so nobody is left who could stop it.
+                Err(_) => std::future::pending().await,
+            }
+        };
+        Self {
+            last,
+            next: Box::pin(next),
+            armed: false,
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Stop> {
+        if self.armed && !self.last.has_changed().unwrap_or(false) {
+            return Poll::Pending;
+        }
+        self.armed = true;
+        let order = ready!(self.next.as_mut().poll(cx));
+        *self = Self::after(self.last.clone(), order.clone());
+        Poll::Ready(order)
+    }
+}
+
 /// How a connection has ended.
 struct End {
     cut_off: usize,
@@ -261,7 +313,7 @@ impl End {
 
 /// The tasks of the calls in flight. They end with it.
 #[derive(Default)]
-struct Calls(HashMap<CallId, AbortHandle>);
+struct Calls(CallMap<AbortHandle>);
 
 impl Calls {
     fn forget(&mut self, call: CallId) {
@@ -295,7 +347,10 @@ async fn work_on(call: Arc<Call>, work: Admitted) {
         }
     };
     cancel.0 = None;
-    call.finish(outcome).await;
+    if let Some(unsent) = call.finish(outcome) {
+        // Boxed, as it is rare and would make every call's task large.
+        Box::pin(call.send(unsent)).await;
+    }
 }
 
 /// Tells whoever still works for a call that it was cancelled.
@@ -330,13 +385,17 @@ async fn caught<F: Future + Unpin>(future: F) -> Result<F::Output, String> {
     .await;
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(future.take())));
     done.and_then(|value| dropped.map(|()| value))
-        .map_err(|panic| match panic.downcast::<String>() {
-            Ok(message) => *message,
-            Err(panic) => match panic.downcast::<&'static str>() {
-                Ok(message) => (*message).to_owned(),
-                Err(_) => "a panic without a message".to_owned(),
-            },
-        })
+        .map_err(panic_message)
+}
+
+fn panic_message(panic: Box<dyn Any + Send>) -> String {
+    match panic.downcast::<String>() {
+        Ok(message) => *message,
+        Err(panic) => match panic.downcast::<&'static str>() {
+            Ok(message) => (*message).to_owned(),
+            Err(_) => "a panic without a message".to_owned(),
+        },
+    }
 }
 
 /// The end of a connection whose client can no longer be reached, which is no failure unless

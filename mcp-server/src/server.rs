@@ -345,7 +345,7 @@ impl ServerHandle {
     /// When the transport fails (a client that has gone away is no failure), or the service
     /// is down: see [`ServeError`].
     pub async fn serve(&self, transport: impl Transport) -> Result<(), ServeError> {
-        serve::serve(&self.parts, transport).await
+        serve::serve(self.parts.clone(), transport).await
     }
 
     /// Serves the process that started this one, over stdin and stdout.

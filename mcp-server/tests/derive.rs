@@ -681,13 +681,16 @@ async fn a_variant_that_declares_an_output_has_to_give_it() {
         Count,
         #[tool(output = u32)]
         Fail,
+        #[tool(output = u32)]
+        FailAtLength,
     }
 
     impl RunTools for Forgetful {
         async fn run(self, _: &Context) -> Result<impl IntoContent, ToolError> {
             match self {
-                Self::Count => Ok(1),
+                Self::Count => Ok(CallToolResult::text("1")),
                 Self::Fail => Err(ToolError::failed("no")),
+                Self::FailAtLength => Ok(CallToolResult::error("no")),
             }
         }
     }
@@ -704,6 +707,7 @@ async fn a_variant_that_declares_an_output_has_to_give_it() {
         json!({ "code": -32603, "message": "the tool `count` gave no structured output" }),
     );
     assert_eq!(call("fail").await, failed("no"));
+    assert_eq!(call("fail_at_length").await, failed("no"));
 }
 
 #[tokio::test]

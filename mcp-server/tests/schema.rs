@@ -670,8 +670,8 @@ fn schemas_written_by_hand_are_brought_into_form() {
             json!({
                 "type": "object",
                 "properties": {
-                    "a": { "items": { "$ref": "#/$defs/A_B" } },
-                    "b": { "not": { "$ref": "#/$defs/A_B_2" } },
+                    "a": { "$ref": "#/$defs/A_B" },
+                    "b": { "$ref": "#/$defs/A_B_2" },
                 },
                 "$defs": {
                     "A_B": { "items": { "$ref": "#/$defs/A_B" } },

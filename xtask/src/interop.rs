@@ -92,6 +92,8 @@ fn try_run(flags: &InteropFlags) -> Result<Tally, String> {
         Some(folder) => PathBuf::from(folder),
         None => workspace::target_dir()?.join("interop"),
     };
+    // Clients run in folders of their own.
+    let cache = std::path::absolute(&cache).map_err(|error| format!("the cache: {error}"))?;
     let mut tally = Tally::default();
     let mut programs = Vec::new();
     for client in CLIENTS {

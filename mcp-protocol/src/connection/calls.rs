@@ -1,6 +1,7 @@
 //! Requests that this side serves: exactly one reply each, and nothing after it.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::classify::Caller;
 use crate::jsonrpc::{RawJson, RequestId};
@@ -9,6 +10,29 @@ use crate::types::LoggingLevel;
 /// One call. Minted by the connection and never used again, unlike the id on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(u64);
+
+/// A map of calls. Their ids are counted, so that there is nothing to be gained by hashing
+/// them with care.
+pub type CallMap<V> = HashMap<CallId, V, BuildHasherDefault<CallIdHasher>>;
+
+/// Spreads the numbers of calls over a [`CallMap`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallIdHasher(u64);
+
+impl Hasher for CallIdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // An odd factor of which the upper bits, too, depend on the number: the map uses both.
+        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a call's id is one number");
+    }
+}
 
 /// How far a call has got, as its handler says.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +83,7 @@ pub(super) enum Kind {
 /// The open requests, by their id here and by their id on the wire.
 #[derive(Default)]
 pub(super) struct Calls {
-    open: HashMap<CallId, Call>,
+    open: CallMap<Call>,
     ids: HashMap<RequestId, CallId>,
     minted: u64,
 }

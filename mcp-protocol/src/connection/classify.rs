@@ -69,8 +69,8 @@ pub(super) fn classify(
     params: Option<RawJson>,
     session: &Session,
     supported: &[ProtocolVersion],
-) -> Result<(Caller, ClientRequest), ErrorObject> {
-    match ClientRequest::parse(method.clone(), params.clone()) {
+) -> Result<(Caller, Box<ClientRequest>), ErrorObject> {
+    match ClientRequest::parse(method.clone(), params.clone()).map(Box::new) {
         Ok(request) => {
             let caller = caller(method, request.meta(), session, supported)?;
             Ok((caller, request))

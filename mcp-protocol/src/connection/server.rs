@@ -93,7 +93,7 @@ pub enum Output {
         /// The name of this call from now on.
         call: CallId,
         /// What is asked for.
-        request: ClientRequest,
+        request: Box<ClientRequest>,
         /// Who asks.
         caller: Caller,
         /// Bytes of the request's parameters.
@@ -410,7 +410,7 @@ impl ServerConnection {
             Err(error) => return self.refuse(Some(id), error, batch),
         };
         self.accepted(&caller, &method);
-        match request {
+        match *request {
             ClientRequest::Initialize(params) => self.initialize(id, *params, batch),
             ClientRequest::Ping(_) => {
                 let result = ServerResult::Ping(EmptyResult::new());
@@ -440,7 +440,7 @@ impl ServerConnection {
                 self.respond(id, caller.version(), Ok(result), batch);
             }
             ClientRequest::Listen(params) => self.listen(id, caller, params, batch),
-            request => {
+            _ => {
                 let call = self.open(id, caller.clone(), batch, Kind::Running);
                 self.output.push_back(Output::Start {
                     call,

@@ -80,8 +80,8 @@ impl RawJson {
     }
 
     /// A value that was just read out of `whole`, sharing its memory.
-    pub(crate) fn slice_of(whole: &Bytes, value: &RawValue) -> Self {
-        Self(whole.slice_ref(value.get().as_bytes()))
+    pub(crate) fn slice_of(whole: &Bytes, value: &[u8]) -> Self {
+        Self(whole.slice_ref(value))
     }
 
     /// The JSON text as a stream, for reading without borrowing from it.

@@ -284,17 +284,25 @@ fn reserved_metadata_is_modern() {
 
 #[test]
 fn a_request_may_say_capabilities_of_its_revision_only() {
-    let of = json!({
-        "name": "a",
-        "_meta": { "io.modelcontextprotocol/clientCapabilities": {
-            "roots": { "listChanged": true }, "tasks": {}, "extensions": {},
-        } },
-    });
-    let fitted = client_request(Method::CallTool, of, V2026_07_28);
-    assert_eq!(
-        fitted["_meta"]["io.modelcontextprotocol/clientCapabilities"],
-        json!({ "roots": {}, "extensions": {} })
-    );
+    for (said, fitted) in [
+        (
+            json!({ "roots": { "listChanged": true } }),
+            json!({ "roots": {} }),
+        ),
+        (
+            json!({ "tasks": {}, "extensions": {} }),
+            json!({ "extensions": {} }),
+        ),
+        (
+            json!({ "roots": {}, "sampling": {} }),
+            json!({ "roots": {}, "sampling": {} }),
+        ),
+    ] {
+        let key = "io.modelcontextprotocol/clientCapabilities";
+        let of = json!({ "name": "a", "_meta": { key: said } });
+        let request = client_request(Method::CallTool, of, V2026_07_28);
+        assert_eq!(request["_meta"][key], fitted);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Lenient inbound: what is not understood is kept, and fails as little as it can.
 
 use mcp_protocol::types::*;
-use mcp_protocol::{ClientRequest, Method, RawJson, RequestMeta, ResultError, ServerResult};
+use mcp_protocol::{ClientRequest, Meta, Method, RawJson, RequestMeta, ResultError, ServerResult};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -421,4 +421,16 @@ fn absent_parameters_are_an_empty_object() {
         Ok(ClientRequest::ListTools(_))
     ));
     assert!(ClientRequest::parse(Method::CallTool, None).is_err());
+}
+
+#[test]
+fn members_that_are_not_known_can_be_set_and_removed() {
+    let text = r#"{"a":1,"b":2,"a":3}"#;
+    let mut meta: Meta = serde_json::from_str(text).expect("a meta");
+    meta.extra.insert("b", raw(json!(4)));
+    meta.extra.insert("c", raw(json!(5)));
+    assert_eq!(meta.extra.remove("a"), Some(raw(json!(3))));
+    assert_eq!(meta.extra.remove("a"), None);
+    assert_eq!(written(&meta), json!({ "b": 4, "c": 5 }));
+    assert!(!meta.extra.is_empty());
 }

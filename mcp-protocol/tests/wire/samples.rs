@@ -484,7 +484,6 @@ pub(crate) fn task() -> Task {
     )
     .status_message("it is")
     .poll_interval(5_000_u64)
-    .meta(notification_meta())
 }
 
 pub(crate) fn task_result() -> TaskResult {

@@ -337,7 +337,7 @@ fn parts(w: &mut Written) {
         argument,
         [PromptArgument::new("a"), prompt_argument()],
     );
-    w.part("Root", as_it_is, [Root::new("file:///a"), root()]);
+    w.part("Root", fit_root, [Root::new("file:///a"), root()]);
     w.part(
         "ModelHint",
         as_it_is,
@@ -820,7 +820,10 @@ fn notifications(w: &mut Written) {
         let done = ElicitationCompleteParams::new("1").meta(notification_meta());
         let done = [ElicitationCompleteParams::new("1"), done].map(ElicitationComplete);
         w.server_notification("ElicitationCompleteNotification", done.into());
-        w.server_notification("TaskStatusNotification", vec![TaskStatus(task())]);
+        w.server_notification(
+            "TaskStatusNotification",
+            vec![TaskStatus(task().meta(notification_meta()))],
+        );
     }
     if w.version == V2026_07_28 {
         let acknowledged = AcknowledgedParams::new(filter()).meta(notification_meta());

@@ -40,24 +40,46 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// The schema of one revision.
 pub(crate) struct Schema {
-    document: Value,
+    /// As it is.
+    open: Value,
+    /// With no members but those that it names, which finds misspelled ones and those of
+    /// other revisions.
+    closed: Value,
     /// `definitions`, or `$defs` where the dialect is the later one.
     keyword: &'static str,
 }
 
+/// Definitions that add members to others, which then cannot be closed.
+const SUMS: &[&str] = &[
+    "CancelTaskResult",
+    "GetTaskResult",
+    "HeaderMismatchError",
+    "MissingRequiredClientCapabilityError",
+    "TaskStatusNotification",
+    "TaskStatusNotificationParams",
+    "URLElicitationRequiredError",
+    "UnsupportedProtocolVersionError",
+];
+
 impl Schema {
     pub(crate) fn of(version: ProtocolVersion) -> Option<Self> {
-        let document = read(&folder()?.join(version.as_str()).join("schema.json"));
+        let open = read(&folder()?.join(version.as_str()).join("schema.json"));
         let keyword = if version < ProtocolVersion::V2025_11_25 {
             "definitions"
         } else {
             "$defs"
         };
-        Some(Self { document, keyword })
+        let mut closed = open.clone();
+        close("", &mut closed);
+        Some(Self {
+            open,
+            closed,
+            keyword,
+        })
     }
 
     pub(crate) fn definitions(&self) -> impl Iterator<Item = &str> {
-        let definitions = self.document[self.keyword].as_object();
+        let definitions = self.open[self.keyword].as_object();
         definitions
             .expect("every revision has definitions")
             .keys()
@@ -65,12 +87,17 @@ impl Schema {
     }
 
     fn validator(&self, definition: &str) -> jsonschema::Validator {
-        let known = &self.document[self.keyword][definition];
+        let document = if SUMS.contains(&definition) {
+            &self.open
+        } else {
+            &self.closed
+        };
+        let known = &document[self.keyword][definition];
         assert!(known.is_object(), "there is no definition {definition}");
         let schema = json!({
-            "$schema": self.document["$schema"],
+            "$schema": document["$schema"],
             "$ref": format!("#/{}/{definition}", self.keyword),
-            self.keyword: self.document[self.keyword],
+            self.keyword: document[self.keyword],
         });
         jsonschema::validator_for(&schema).expect("the specification's schemas are schemas")
     }
@@ -88,5 +115,37 @@ impl Schema {
             }
         }
         complaints
+    }
+}
+
+/// Allows no members but those that are named, wherever the schema does not say otherwise.
+fn close(name: &str, schema: &mut Value) {
+    // In metadata and in the schemas of tools foreign members are welcome.
+    if ["_meta", "inputSchema", "outputSchema"].contains(&name) || name.ends_with("MetaObject") {
+        return;
+    }
+    match schema {
+        Value::Array(schemas) => schemas.iter_mut().for_each(|schema| close("", schema)),
+        Value::Object(members) => {
+            members
+                .iter_mut()
+                .for_each(|(name, schema)| close(name, schema));
+            let Some(Value::Object(properties)) = members.get_mut("properties") else {
+                return;
+            };
+            // What every message has is not repeated in every definition.
+            let implied: &[&str] = match name {
+                "params" => &["_meta"],
+                _ if properties.contains_key("method") => &["jsonrpc", "id"],
+                _ => &[],
+            };
+            for name in implied {
+                properties.entry(*name).or_insert(json!({}));
+            }
+            members
+                .entry("additionalProperties")
+                .or_insert(json!(false));
+        }
+        _ => {}
     }
 }

@@ -75,23 +75,22 @@ const OF_TYPE: [(&[&str], &[&str]); 4] = [
 /// Lays what stands beside a schema over it: descriptions replace, restrictions add.
 pub(super) fn overlay(mut base: Schema, mut beside: Schema) -> Schema {
     keep_words(&base, &mut beside);
-    let mut conflicting = Map::new();
-    for (keyword, value) in beside {
-        let describes = ANNOTATIONS.contains(&keyword.as_str());
-        match base.get(&keyword) {
-            Some(same) if !describes && *same != value => {
-                conflicting.insert(keyword, value);
-            }
-            _ => {
-                base.insert(keyword, value);
-            }
-        }
-    }
+    let (mut conflicting, added): (Schema, Schema) = beside
+        .into_iter()
+        .partition(|(keyword, value)| conflicts(&base, keyword, value));
+    base.extend(added);
     if !conflicting.is_empty() {
+        add_items(&mut conflicting);
         let both = vec![base.into(), conflicting.into()];
         base = Map::from_iter([("allOf".into(), Value::Array(both))]);
     }
     base
+}
+
+/// Whether a schema restricts something in another way already.
+fn conflicts(schema: &Schema, keyword: &str, value: &Value) -> bool {
+    let describes = ANNOTATIONS.contains(&keyword);
+    !describes && schema.get(keyword).is_some_and(|same| same != value)
 }
 
 /// What the words of a type mean is said by the type, whoever describes their use.
@@ -114,9 +113,19 @@ fn keep_words(base: &Schema, beside: &mut Schema) {
     }
 }
 
-/// `allOf` of one is that one.
+/// `allOf` of one is that one, unless it restricts what is restricted beside it.
 pub(super) fn flatten_all_of(schema: &mut Schema) {
-    take_single(schema, "allOf");
+    let only = match schema.get("allOf") {
+        Some(Value::Array(all)) if all.len() == 1 => all[0].as_object(),
+        _ => None,
+    };
+    let flat = only.is_some_and(|only| {
+        only.iter()
+            .all(|(keyword, value)| !conflicts(schema, keyword, value))
+    });
+    if flat {
+        take_single(schema, "allOf");
+    }
 }
 
 /// Puts the only schema of a list in the place of the list.
@@ -173,7 +182,8 @@ pub(super) fn gather_words(schema: &mut Schema) {
         let Some(words) = schema.get(keyword).and_then(words) else {
             continue;
         };
-        if schema.contains_key("enum") {
+        let restricted = schema.get("type").is_some_and(|name| name != "string");
+        if restricted || schema.contains_key("enum") {
             continue;
         }
         schema.remove(keyword);
@@ -201,7 +211,7 @@ fn words(choice: &Value) -> Option<Vec<(Value, Option<String>)>> {
             words.push((word.clone(), text.map(str::to_owned)));
         }
     }
-    Some(words)
+    (!words.is_empty()).then_some(words)
 }
 
 fn describe(schema: &mut Schema, words: &[(Value, Option<String>)]) {
@@ -229,12 +239,21 @@ pub(super) fn split_types(schema: &mut Schema) {
         return;
     };
     let types = types.clone();
+    if let [only] = &*types {
+        schema.insert("type".into(), only.clone());
+        return;
+    }
     schema.remove("type");
     let branches: Vec<Value> = types
         .into_iter()
         .filter_map(|name| of_type(schema, name))
         .map(Value::Object)
         .collect();
+    if branches.is_empty() {
+        schema.retain(|keyword, _| ANNOTATIONS.contains(&keyword.as_str()));
+        schema.insert("not".into(), Map::new().into());
+        return;
+    }
     let moved = OF_TYPE.iter().flat_map(|(_, keywords)| *keywords);
     for keyword in moved.chain(&["enum"]) {
         schema.remove(*keyword);

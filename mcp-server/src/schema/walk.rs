@@ -178,16 +178,17 @@ impl<'a> Walk<'a> {
             }
         }
         forms::rename_items(&mut out);
-        if let Some(reference) = schema.get("$ref") {
-            out = self.at("$ref", |walk| walk.reference(reference, out))?;
-        }
-        forms::flatten_all_of(&mut out);
         forms::replace_format(&mut out);
         forms::gather_words(&mut out);
         if self.side == Side::Input {
             forms::remove_null_from_optional(&mut out);
         }
         forms::split_types(&mut out);
+        forms::flatten_all_of(&mut out);
+        if let Some(reference) = schema.get("$ref") {
+            out = self.at("$ref", |walk| walk.reference(reference, out))?;
+            forms::flatten_all_of(&mut out);
+        }
         forms::add_items(&mut out);
         Ok(out)
     }
