@@ -16,7 +16,7 @@ use serde::Serialize;
 
 pub use self::id::{ProgressToken, RequestId};
 pub use self::raw::RawJson;
-use self::scan::Members;
+pub(crate) use self::scan::Members;
 use crate::error::{ErrorCode, ErrorObject};
 use crate::methods::Method;
 

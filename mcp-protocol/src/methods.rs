@@ -135,8 +135,8 @@ macro_rules! methods {
             /// not fit the method.
             pub fn parse(method: Method, params: Option<RawJson>) -> Result<Self, ErrorObject> {
                 match method {
-                    $( Method::$method => typed(params).map(Self::$method), )*
-                    method => typed(params).map(|params| Self::Custom(method, params)),
+                    $( Method::$method => <$params>::from_params(params).map(Self::$method), )*
+                    method => CustomParams::from_params(params).map(|params| Self::Custom(method, params)),
                 }
             }
 
@@ -202,8 +202,8 @@ macro_rules! methods {
             /// for a log.
             pub fn parse(method: Method, params: Option<RawJson>) -> Result<Self, ErrorObject> {
                 match method {
-                    $( Method::$method => typed(params).map(Self::$method), )*
-                    method => typed(params).map(|params| Self::Custom(method, params)),
+                    $( Method::$method => <$params>::from_params(params).map(Self::$method), )*
+                    method => CustomParams::from_params(params).map(|params| Self::Custom(method, params)),
                 }
             }
 
@@ -384,9 +384,18 @@ pub enum ResultError {
     UnknownType(String),
 }
 
-fn typed<T: DeserializeOwned>(params: Option<RawJson>) -> Result<T, ErrorObject> {
-    params
-        .unwrap_or(RawJson::empty_object())
-        .decode()
-        .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))
+/// Gives parameters their type. A type may have a quicker way of its own, which then comes first.
+trait FromParams: DeserializeOwned {
+    fn from_params(params: Option<RawJson>) -> Result<Self, ErrorObject> {
+        params
+            .unwrap_or(RawJson::empty_object())
+            .decode()
+            .map_err(invalid_params)
+    }
+}
+
+impl<T: DeserializeOwned> FromParams for T {}
+
+pub(crate) fn invalid_params(error: serde_json::Error) -> ErrorObject {
+    ErrorObject::invalid_params(format!("Invalid params: {error}"))
 }

@@ -12,7 +12,6 @@ use tower::{BoxError, Service};
 
 use crate::context::Call;
 use crate::error::ServiceDown;
-use crate::limit::Slot;
 
 /// One try to serve a request: what goes through the layers to a handler.
 ///
@@ -24,8 +23,6 @@ pub struct Attempt {
     pub(crate) call: Arc<Call>,
     /// Bytes that the request's parameters take.
     pub(crate) size: usize,
-    /// What the call holds of the calls in flight, once it is admitted.
-    pub(crate) slot: Option<Slot>,
 }
 
 impl Attempt {
@@ -71,7 +68,7 @@ impl fmt::Debug for Attempt {
 #[non_exhaustive]
 pub enum Outcome {
     /// The result.
-    Done(ServerResult),
+    Done(Box<ServerResult>),
     /// An error for the caller.
     Refused(ErrorObject),
 }

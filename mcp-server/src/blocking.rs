@@ -22,11 +22,13 @@ where
     R: Send + 'static,
 {
     let (done, result) = oneshot::channel();
+    let slot = cx.call.take_slot();
     thread::Builder::new()
         .name("mcp-tool".to_owned())
         .spawn(move || {
             let result = catch_unwind(AssertUnwindSafe(|| handler(&cx)));
-            // The slot is given back before anybody can know of the result.
+            // Given back before anybody can know of the result.
+            drop(slot);
             drop(cx);
             let _ = done.send(result);
         })

@@ -3,15 +3,16 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_protocol::connection::{CallId, Caller, LogMessage, Progress};
 use mcp_protocol::types::LoggingLevel;
 use mcp_protocol::{ErrorObject, RawJson, ServerResult};
 use serde::Serialize;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 use crate::error::ServiceDown;
+use crate::events::{Event, Events};
 use crate::limit::Slot;
 
 /// What a handler has besides its arguments: the server's state, who is calling, and ways to
@@ -21,7 +22,6 @@ use crate::limit::Slot;
 pub struct Context<S = ()> {
     pub(crate) state: Arc<S>,
     pub(crate) call: Arc<Call>,
-    pub(crate) slot: Option<Slot>,
 }
 
 impl<S> Clone for Context<S> {
@@ -29,7 +29,6 @@ impl<S> Clone for Context<S> {
         Self {
             state: self.state.clone(),
             call: self.call.clone(),
-            slot: self.slot.clone(),
         }
     }
 }
@@ -96,7 +95,7 @@ impl<S> Context<S> {
             data,
         };
         let event = Event::Log(self.call.id, message);
-        if self.call.events.try_send(event).is_err() {
+        if self.call.events.try_push(event).is_err() {
             tracing::debug!("a log message was dropped: the connection is busy");
         }
     }
@@ -119,33 +118,26 @@ impl<S> Context<S> {
     }
 }
 
-/// What a call's handler tells the connection, in the order in which it happened.
-pub(crate) enum Event {
-    Progress(CallId, Progress),
-    Log(CallId, LogMessage),
-    /// The call is over. The last event of a call.
-    Done(CallId, Result<ServerResult, ErrorObject>),
-    /// No call will ever be served again.
-    Down(ServiceDown),
-}
-
 /// One call's link to its connection.
 pub(crate) struct Call {
     id: CallId,
     caller: Caller,
-    events: mpsc::Sender<Event>,
-    /// The newest report that found the queue full.
+    events: Events,
+    /// The newest report that found no room.
     unsent: Mutex<Option<Progress>>,
+    /// What the call holds of the calls in flight, from when it is admitted until it ends.
+    slot: Mutex<Option<Slot>>,
     cancelled: Flag,
 }
 
 impl Call {
-    pub(crate) fn new(id: CallId, caller: Caller, events: mpsc::Sender<Event>) -> Self {
+    pub(crate) fn new(id: CallId, caller: Caller, events: Events) -> Self {
         Self {
             id,
             caller,
             events,
             unsent: Mutex::new(None),
+            slot: Mutex::new(None),
             cancelled: Flag::default(),
         }
     }
@@ -158,53 +150,50 @@ impl Call {
         self.cancelled.set();
     }
 
+    pub(crate) fn hold(&self, slot: Slot) {
+        *lock(&self.slot) = Some(slot);
+    }
+
+    /// Takes the slot away, for work that outlives the call's task.
+    pub(crate) fn take_slot(&self) -> Option<Slot> {
+        lock(&self.slot).take()
+    }
+
+    /// Gives the slot back, if it was not taken away.
+    pub(crate) fn release(&self) {
+        drop(self.take_slot());
+    }
+
     fn report(&self, report: Progress) {
-        let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
-        // Under the lock, so that of two reports the older cannot overtake the newer.
-        let sent = self.events.try_send(Event::Progress(self.id, report.clone()));
+        // Locked meanwhile, so that of two reports the older cannot overtake the newer.
+        let mut unsent = lock(&self.unsent);
+        let sent = self.events.try_push(Event::Progress(self.id, report));
         *unsent = match sent {
-            Err(mpsc::error::TrySendError::Full(_)) => Some(report),
-            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => None,
+            Err(Event::Progress(_, report)) => Some(report),
+            _ => None,
         };
     }
 
-    /// Tells the connection what came of the call, after all that was reported before. What the
-    /// queue has no room for comes back, to be [sent](Self::send) when it has.
+    /// Tells the connection what came of the call, after all that was reported before.
     pub(crate) fn finish(
         &self,
-        outcome: Result<Result<ServerResult, ErrorObject>, ServiceDown>,
-    ) -> Option<Box<Unsent>> {
-        let report = self
-            .unsent
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-            .map(|report| Event::Progress(self.id, report));
-        let end = match outcome {
+        outcome: Result<Result<Box<ServerResult>, ErrorObject>, ServiceDown>,
+    ) {
+        let unsent = lock(&self.unsent).take();
+        if let Some(report) = unsent {
+            self.events.push(Event::Progress(self.id, report));
+        }
+        self.events.push(match outcome {
             Ok(outcome) => Event::Done(self.id, outcome),
             Err(down) => Event::Down(down),
-        };
-        if report.is_some() {
-            return Some(Box::new((report, end)));
-        }
-        match self.events.try_send(end) {
-            Err(mpsc::error::TrySendError::Full(end)) => Some(Box::new((None, end))),
-            // A connection that no longer listens has ended, and with it the call.
-            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => None,
-        }
-    }
-
-    pub(crate) async fn send(&self, unsent: Box<Unsent>) {
-        let (report, end) = *unsent;
-        if let Some(report) = report {
-            let _ = self.events.send(report).await;
-        }
-        let _ = self.events.send(end).await;
+        });
     }
 }
 
-/// The last report and the end of a call that found the queue full.
-type Unsent = (Option<Event>, Event);
+/// Nothing panics while it holds one of these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Something that happens once and can be waited for.
 #[derive(Default)]

@@ -69,6 +69,7 @@ mod blocking;
 mod content;
 mod context;
 mod error;
+mod events;
 pub mod limit;
 mod router;
 pub mod schema;

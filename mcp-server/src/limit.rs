@@ -17,7 +17,8 @@ use std::task::{Context, Poll, ready};
 use mcp_protocol::{BusyData, BusyScope, ErrorCode, ErrorObject, SERVER_BUSY};
 use tower::{BoxError, Layer, Service};
 
-use crate::attempt::{Attempt, Next, Outcome};
+use crate::attempt::{Attempt, Next, Outcome, Serving};
+use crate::context::Call;
 
 /// The calls in flight on a whole server.
 #[derive(Clone, Debug)]
@@ -91,10 +92,10 @@ impl Share {
             bytes.give_back(attempt.size);
             return Err(busy(BusyScope::Server, &server.0).into_error(*busy_code));
         }
-        Ok(Slot(Arc::new(Held {
+        Ok(Slot {
             share: self.clone(),
             size: attempt.size,
-        })))
+        })
     }
 }
 
@@ -126,17 +127,14 @@ impl Gauge {
     }
 }
 
-/// The place of one call among those in flight. Given back when its last clone is dropped.
-#[derive(Clone, Debug)]
-pub(crate) struct Slot(#[expect(dead_code, reason = "held, not read")] Arc<Held>);
-
+/// The place of one call among those in flight. Given back when it is dropped.
 #[derive(Debug)]
-struct Held {
+pub(crate) struct Slot {
     share: Share,
     size: usize,
 }
 
-impl Drop for Held {
+impl Drop for Slot {
     fn drop(&mut self) {
         let Parts {
             server,
@@ -191,13 +189,14 @@ impl Service<Attempt> for Limit {
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, mut attempt: Attempt) -> LimitFuture {
+    fn call(&mut self, attempt: Attempt) -> LimitFuture {
         match self.share.try_acquire(&attempt) {
             Ok(slot) => {
-                attempt.slot = Some(slot.clone());
+                let call = attempt.call.clone();
+                call.hold(slot);
                 LimitFuture::Admitted(Admitted {
                     future: self.inner.call(attempt),
-                    slot: Some(slot),
+                    call,
                 })
             }
             Err(busy) => LimitFuture::Refused(Some(Outcome::Refused(busy))),
@@ -213,10 +212,16 @@ pub enum LimitFuture {
     Admitted(Admitted),
 }
 
-/// A call that is being served, and the slot that it holds meanwhile.
+/// A call that is being served. It holds a slot until it ends, in whatever way.
 pub struct Admitted {
-    future: <Next as Service<Attempt>>::Future,
-    slot: Option<Slot>,
+    future: Serving,
+    call: Arc<Call>,
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.call.release();
+    }
 }
 
 impl Future for LimitFuture {
@@ -239,7 +244,7 @@ impl Future for Admitted {
         let outcome = ready!(self.future.as_mut().poll(cx));
         // Before the outcome can be seen: whoever reacts to a reply must not be refused for
         // the slot that this very call held.
-        self.slot = None;
+        self.call.release();
         Poll::Ready(outcome)
     }
 }

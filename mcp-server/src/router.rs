@@ -22,11 +22,10 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
             let cx = Context {
                 state: self.state.clone(),
                 call: attempt.call,
-                slot: attempt.slot,
             };
             Ok(match *attempt.request {
                 ClientRequest::ListTools(params) => match self.tools.list(&params) {
-                    Ok(list) => Outcome::Done(ServerResult::ListTools(list)),
+                    Ok(list) => Outcome::Done(ServerResult::ListTools(list).into()),
                     Err(error) => Outcome::Refused(error),
                 },
                 ClientRequest::CallTool(params) => self.tools.call(params, cx).await?,

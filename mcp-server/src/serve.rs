@@ -14,30 +14,24 @@ use std::task::{Context, Poll, ready};
 use mcp_protocol::connection::{CallId, CallMap, Caller, Output, ServerConnection};
 use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
 use mcp_protocol::{BadMessage, ClientRequest, ErrorObject, Frame, Incoming, ServerResult};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use tower::{Layer, Service};
 
 use crate::attempt::{Attempt, Outcome};
-use crate::context::{Call, Event};
+use crate::context::Call;
 use crate::error::{self, ServeError, ServiceDown};
+use crate::events::{Event, Events};
 use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer};
 use crate::server::{Parts, Stop};
-
-/// Events of calls that wait to be applied. Each holds one result at most, and a call that
-/// finds the queue full waits with its last event, having given its slot back.
-const EVENTS: usize = 128;
 
 /// Bytes that are gathered before they are written although more messages are at hand.
 const GATHER: usize = 64 << 10;
 
 /// Drives a connection in a task of its own, so that it runs on the same threads as the calls
 /// that it starts, and not on the one that waits for the end of the program.
-pub(crate) async fn serve<T: Transport>(
-    parts: Arc<Parts>,
-    transport: T,
-) -> Result<(), ServeError> {
+pub(crate) async fn serve<T: Transport>(parts: Arc<Parts>, transport: T) -> Result<(), ServeError> {
     let mut driver = AbortOnDrop(tokio::spawn(async move {
         Driver::new(parts, transport).run().await
     }));
@@ -73,9 +67,7 @@ struct Driver<R, W> {
     connection: ServerConnection,
     service: Limit,
     calls: Calls,
-    events: mpsc::Receiver<Event>,
-    /// What calls send their events with.
-    to_events: mpsc::Sender<Event>,
+    events: Events,
     stop: StopSignal,
     deadline: Option<(Instant, Pin<Box<Sleep>>)>,
     /// `None` once the client has sent all that it will.
@@ -86,16 +78,15 @@ struct Driver<R, W> {
 impl<R: Receiver, W: Sender> Driver<R, W> {
     fn new<T: Transport<Receiver = R, Sender = W>>(parts: Arc<Parts>, transport: T) -> Self {
         let (receiver, sender) = transport.split();
-        let (to_events, events) = mpsc::channel(EVENTS);
-        let share = parts
-            .in_flight
-            .share(parts.share, parts.in_flight_bytes, parts.config.busy_code);
+        let share =
+            parts
+                .in_flight
+                .share(parts.share, parts.in_flight_bytes, parts.config.busy_code);
         Self {
             connection: ServerConnection::new(parts.config.clone()),
             service: LimitLayer::new(share).layer(parts.service.clone()),
             calls: Calls::default(),
-            events,
-            to_events,
+            events: Events::default(),
             stop: StopSignal::of(&parts),
             deadline: None,
             receiver: Some(receiver),
@@ -150,7 +141,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             }
             let has_room = self.sender.queued() < self.parts.output_bytes;
             if has_room {
-                if let Poll::Ready(Some(event)) = self.events.poll_recv(cx) {
+                if let Poll::Ready(event) = self.events.poll_next(cx) {
                     return Poll::Ready(Wake::Event(event));
                 }
                 let receiver = self.receiver.as_mut();
@@ -217,12 +208,11 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     fn start(&mut self, id: CallId, request: Box<ClientRequest>, caller: Caller, size: usize) {
-        let call = Arc::new(Call::new(id, caller, self.to_events.clone()));
+        let call = Arc::new(Call::new(id, caller, self.events.clone()));
         let attempt = Attempt {
             request,
             call: call.clone(),
             size,
-            slot: None,
         };
         match self.service.call(attempt) {
             LimitFuture::Refused(outcome) => {
@@ -306,7 +296,10 @@ struct End {
 impl End {
     fn log(&self) {
         if self.cut_off > 0 {
-            tracing::warn!(calls = self.cut_off, "calls were cut off: their time was up");
+            tracing::warn!(
+                calls = self.cut_off,
+                "calls were cut off: their time was up"
+            );
         }
     }
 }
@@ -347,10 +340,7 @@ async fn work_on(call: Arc<Call>, work: Admitted) {
         }
     };
     cancel.0 = None;
-    if let Some(unsent) = call.finish(outcome) {
-        // Boxed, as it is rare and would make every call's task large.
-        Box::pin(call.send(unsent)).await;
-    }
+    call.finish(outcome);
 }
 
 /// Tells whoever still works for a call that it was cancelled.
@@ -364,7 +354,7 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-fn result(outcome: Outcome) -> Result<ServerResult, ErrorObject> {
+fn result(outcome: Outcome) -> Result<Box<ServerResult>, ErrorObject> {
     match outcome {
         Outcome::Done(result) => Ok(result),
         Outcome::Refused(error) => Err(error),

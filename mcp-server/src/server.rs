@@ -4,18 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_protocol::ErrorCode;
 use mcp_protocol::connection::{Limits, ServerConfig};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::{Implementation, ToolsCapability};
-use mcp_protocol::ErrorCode;
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
 
 use crate::attempt::{Attempt, Next, Outcome};
 use crate::error::{BuildError, ServeError, ServiceDown};
 use crate::limit::InFlight;
-use crate::router::tools::Tools;
 use crate::router::Router;
+use crate::router::tools::Tools;
 use crate::serve;
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 

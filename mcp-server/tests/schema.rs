@@ -635,6 +635,27 @@ fn schemas_written_by_hand_are_brought_into_form() {
                 },
             }),
         ),
+        // Restrictions that mean something else together.
+        (
+            json!({
+                "type": "object",
+                "properties": {
+                    "o": {
+                        "allOf": [{ "properties": { "a": {} } }],
+                        "additionalProperties": false,
+                    },
+                },
+            }),
+            json!({
+                "type": "object",
+                "properties": {
+                    "o": {
+                        "allOf": [{ "properties": { "a": {} } }],
+                        "additionalProperties": false,
+                    },
+                },
+            }),
+        ),
         // A root that is a reference, and contains itself.
         (
             json!({

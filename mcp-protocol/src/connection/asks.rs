@@ -16,7 +16,7 @@ pub struct AskId(u64);
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The client's answer.
-    Given(ClientResult),
+    Given(Box<ClientResult>),
     /// The client answered with an error, or with something that is no answer to this.
     Refused(ErrorObject),
     /// The client did not answer in time.
@@ -63,7 +63,7 @@ impl Asks {
         let ask = self.open.remove(&id)?;
         let answer = match response.outcome {
             Ok(result) => match ClientResult::parse(&ask.method, &result) {
-                Ok(result) => Answer::Given(result),
+                Ok(result) => Answer::Given(result.into()),
                 Err(error) => Answer::Refused(ErrorObject::internal(error.to_string())),
             },
             Err(error) => Answer::Refused(error),

@@ -1,21 +1,21 @@
 //! The server's side of a connection.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::Limits;
 use super::asks::{Answer, AskId, Asks};
 use super::calls::{BatchId, Call, CallId, Calls, Kind, LogMessage, Progress};
 use super::classify::{Caller, classify};
 use super::session::{Session, Terms};
 use super::subscriptions::{self, Change, Subscriptions};
-use super::Limits;
-use crate::compat;
 use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
+use crate::compat;
 use crate::error::{ErrorCode, ErrorObject};
 use crate::jsonrpc::{
-    Batch, Encode, Incoming, Message, Notification, ReplyId, Request, RequestId,
-    encode_response,
+    Batch, Encode, Incoming, Message, Notification, ReplyId, Request, RequestId, encode_response,
 };
 use crate::meta::{NotificationMeta, ResultMeta};
 use crate::methods::{
@@ -130,10 +130,10 @@ pub enum ServerMessage {
         /// The id of the request, if it could be read.
         id: ReplyId,
         /// What came of it.
-        outcome: Result<ServerResult, ErrorObject>,
+        outcome: Result<Box<ServerResult>, ErrorObject>,
     },
     /// Something happened.
-    Notification(ServerNotification),
+    Notification(Box<ServerNotification>),
     /// A question to a legacy client.
     Request {
         /// This side's id.
@@ -148,7 +148,7 @@ pub enum ServerMessage {
 impl Encode for ServerMessage {
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Response { id, outcome } => encode_response(out, id, outcome.as_ref()),
+            Self::Response { id, outcome } => encode_response(out, id, outcome.as_deref()),
             Self::Notification(notification) => notification.encode(out),
             Self::Request { id, request } => request.encode(id, out),
             Self::Batch(members) => {
@@ -170,7 +170,9 @@ impl Encode for ServerMessage {
 enum Phase {
     Open,
     /// Nothing new is started; running calls have until the deadline.
-    Ending { deadline: Instant },
+    Ending {
+        deadline: Instant,
+    },
     Closed,
 }
 
@@ -247,7 +249,7 @@ impl ServerConnection {
     }
 
     /// A call has come to its end. Ignored if the call was cancelled.
-    pub fn reply(&mut self, call: CallId, outcome: Result<ServerResult, ErrorObject>) {
+    pub fn reply(&mut self, call: CallId, outcome: Result<Box<ServerResult>, ErrorObject>) {
         let Some(call) = self.close(call) else {
             return;
         };
@@ -267,8 +269,9 @@ impl ServerConnection {
         let Some(token) = open.caller.progress_token() else {
             return;
         };
-        // A comparison that NaN fails, too.
-        if !(report.progress > open.progress) || !report.progress.is_finite() {
+        if report.progress.partial_cmp(&open.progress) != Some(Ordering::Greater)
+            || !report.progress.is_finite()
+        {
             return;
         }
         open.progress = report.progress;
@@ -304,7 +307,12 @@ impl ServerConnection {
     ///
     /// `None` when it cannot be asked: the call has ended, its caller is modern or of a
     /// revision without such questions, or [`Limits::asks`] are open.
-    pub fn ask(&mut self, call: CallId, mut question: ServerRequest, now: Instant) -> Option<AskId> {
+    pub fn ask(
+        &mut self,
+        call: CallId,
+        mut question: ServerRequest,
+        now: Instant,
+    ) -> Option<AskId> {
         let open = self.calls.get(call)?;
         let method = question.method();
         let version = open.caller.version();
@@ -320,7 +328,7 @@ impl ServerConnection {
         self.send(
             ServerMessage::Request {
                 id: ask.to_wire(),
-                request: Box::new(question),
+                request: question.into(),
             },
             about,
         );
@@ -414,30 +422,30 @@ impl ServerConnection {
             ClientRequest::Initialize(params) => self.initialize(id, *params, batch),
             ClientRequest::Ping(_) => {
                 let result = ServerResult::Ping(EmptyResult::new());
-                self.respond(id, caller.version(), Ok(result), batch);
+                self.respond(id, caller.version(), Ok(result.into()), batch);
             }
             ClientRequest::Discover(_) => {
-                let result = ServerResult::Discover(Box::new(self.discover()));
-                self.respond(id, caller.version(), Ok(result), batch);
+                let result = ServerResult::Discover(self.discover().into());
+                self.respond(id, caller.version(), Ok(result.into()), batch);
             }
             ClientRequest::SetLevel(params) => {
                 self.session.set_log_level(params.level);
                 let result = ServerResult::SetLevel(EmptyResult::new());
-                self.respond(id, caller.version(), Ok(result), batch);
+                self.respond(id, caller.version(), Ok(result.into()), batch);
             }
             ClientRequest::Subscribe(params) => {
                 let limit = self.config.limits.subscriptions;
                 let outcome = self
                     .subscriptions
                     .subscribe(params.uri, limit)
-                    .map(|()| ServerResult::Subscribe(EmptyResult::new()))
+                    .map(|()| ServerResult::Subscribe(EmptyResult::new()).into())
                     .map_err(|limit| self.busy(limit, &method));
                 self.respond(id, caller.version(), outcome, batch);
             }
             ClientRequest::Unsubscribe(params) => {
                 self.subscriptions.unsubscribe(&params.uri);
                 let result = ServerResult::Unsubscribe(EmptyResult::new());
-                self.respond(id, caller.version(), Ok(result), batch);
+                self.respond(id, caller.version(), Ok(result.into()), batch);
             }
             ClientRequest::Listen(params) => self.listen(id, caller, params, batch),
             _ => {
@@ -487,7 +495,8 @@ impl ServerConnection {
             (*self.config.info).clone(),
         );
         result.instructions.clone_from(&self.config.instructions);
-        self.respond(id, version, Ok(ServerResult::Initialize(Box::new(result))), batch);
+        let result = ServerResult::Initialize(result.into());
+        self.respond(id, version, Ok(result.into()), batch);
     }
 
     fn discover(&self) -> DiscoverResult {
@@ -516,7 +525,9 @@ impl ServerConnection {
         let uris = params.notifications.resource_subscriptions.as_ref();
         let error = if batch.is_some() {
             // It would hold back the answers to all the others.
-            Some(ErrorObject::invalid_request("Invalid request: a stream in a batch"))
+            Some(ErrorObject::invalid_request(
+                "Invalid request: a stream in a batch",
+            ))
         } else if self.calls.count(Kind::Listening) >= listens {
             Some(self.busy(listens, &Method::Listen))
         } else if uris.is_some_and(|uris| uris.len() > subscriptions) {
@@ -571,9 +582,7 @@ impl ServerConnection {
             return self.refuse(None, ErrorObject::invalid_request(reason), None);
         }
         let members = batch.members();
-        let initializes = |message: &Message| {
-            matches!(message, Message::Request(request) if request.method == Method::Initialize)
-        };
+        let initializes = |message: &Message| matches!(message, Message::Request(request) if request.method == Method::Initialize);
         if members.iter().flatten().any(initializes) {
             let error = ErrorObject::invalid_request("Invalid request: initialize in a batch");
             return self.refuse(None, error, None);
@@ -629,7 +638,7 @@ impl ServerConnection {
     }
 
     /// Ends a call with its reply.
-    fn finish(&mut self, call: Call, outcome: Result<ServerResult, ErrorObject>) {
+    fn finish(&mut self, call: Call, outcome: Result<Box<ServerResult>, ErrorObject>) {
         self.respond(call.id, call.caller.version(), outcome, call.batch);
         if let Some(batch) = call.batch {
             self.batch_member_done(batch);
@@ -692,7 +701,7 @@ impl ServerConnection {
             };
             let meta = ResultMeta::new().subscription_id(call.id.clone());
             let result = ServerResult::Listen(ListenResult::new().meta(meta));
-            self.finish(call, Ok(result));
+            self.finish(call, Ok(result.into()));
         }
         if self.config.limits.grace.is_zero() {
             self.cut_off();
@@ -738,14 +747,17 @@ impl ServerConnection {
         &mut self,
         id: RequestId,
         version: ProtocolVersion,
-        mut outcome: Result<ServerResult, ErrorObject>,
+        mut outcome: Result<Box<ServerResult>, ErrorObject>,
         batch: Option<BatchId>,
     ) {
-        if let Ok(result) = &mut outcome {
-            compat::fit_result(result, version);
-            if version.era() == Era::Modern {
-                self.sign(result);
+        match &mut outcome {
+            Ok(result) => {
+                compat::fit_result(result, version);
+                if version.era() == Era::Modern {
+                    self.sign(result);
+                }
             }
+            Err(error) => compat::fit_error(error, version),
         }
         let message = ServerMessage::Response {
             id: ReplyId::Known(id.clone()),
@@ -777,7 +789,7 @@ impl ServerConnection {
         about: Option<RequestId>,
     ) {
         compat::fit_notification(&mut notification, version);
-        self.send(ServerMessage::Notification(notification), about);
+        self.send(ServerMessage::Notification(notification.into()), about);
     }
 
     fn publish_to_session(&mut self, change: &Change) {

@@ -9,195 +9,223 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Where the text stops being JSON, and why.
+/// Where the text stops being JSON, and what should have stood there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NotJson {
+pub(crate) struct NotJson {
     at: usize,
-    expected: &'static str,
+    expected: Expected,
 }
 
 impl fmt::Display for NotJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {} at byte {}", self.expected, self.at)
+        write!(f, "expected {} at byte {}", self.expected.words(), self.at)
     }
 }
 
-type Scan<T> = Result<T, NotJson>;
-
-/// Reads one text from its beginning to its end.
-pub(super) struct Scanner<'a> {
-    text: &'a [u8],
-    at: usize,
+/// Small, as nearly every step of a scan can give it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    Colon,
+    CommaOrBrace,
+    CommaOrBracket,
+    Digit,
+    End,
+    EndOfString,
+    Escape,
+    EscapedControl,
+    HexDigits,
+    MemberName,
+    Value,
 }
 
-/// A member of an object, or an element of an array, as the text that it is.
-pub(super) struct Members<'a> {
+impl Expected {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Colon => "`:`",
+            Self::CommaOrBrace => "`,` or `}`",
+            Self::CommaOrBracket => "`,` or `]`",
+            Self::Digit => "a digit",
+            Self::End => "the end of the message",
+            Self::EndOfString => "the end of a string",
+            Self::Escape => "an escape",
+            Self::EscapedControl => "a control character to be escaped",
+            Self::HexDigits => "four hexadecimal digits",
+            Self::MemberName => "a member name",
+            Self::Value => "a value",
+        }
+    }
+}
+
+type Scan<T> = Result<T, Expected>;
+
+/// Checks that a text is one JSON value and nothing else.
+pub(super) fn check(text: &[u8]) -> Result<(), NotJson> {
+    let mut scanner = Scanner { text, at: 0 };
+    let checked = scanner.value().and_then(|_| scanner.end());
+    checked.map_err(|expected| scanner.not_json(expected))
+}
+
+/// The members of an object, or the elements of an array, each as the text that it is.
+pub(crate) struct Members<'a> {
     scanner: Scanner<'a>,
     first: bool,
 }
 
 impl<'a> Members<'a> {
     /// Of a text that begins with the bracket of an object or an array.
-    pub(super) fn of(text: &'a [u8]) -> Self {
-        let scanner = Scanner { text, at: 1 };
+    pub(crate) fn of(text: &'a [u8]) -> Self {
         Self {
-            scanner,
+            scanner: Scanner { text, at: 1 },
             first: true,
         }
     }
 
     /// The next member of an object: its name and its value. After the last one, checks that
     /// nothing follows the object.
-    pub(super) fn next_member(&mut self) -> Scan<Option<(Cow<'a, [u8]>, &'a [u8])>> {
-        if !self.advance(b'}')? {
-            return Ok(None);
-        }
-        let scanner = &mut self.scanner;
-        let name = scanner.name()?;
-        scanner.white_space();
-        scanner.expect(b':', "`:`")?;
-        let value = scanner.value()?;
-        Ok(Some((name, value)))
+    pub(crate) fn next_member(&mut self) -> Result<Option<(Cow<'a, [u8]>, &'a [u8])>, NotJson> {
+        self.member()
+            .map_err(|expected| self.scanner.not_json(expected))
     }
 
     /// The next element of an array. After the last one, checks that nothing follows it.
-    pub(super) fn next_element(&mut self) -> Scan<Option<&'a [u8]>> {
-        if self.advance(b']')? {
-            self.scanner.value().map(Some)
-        } else {
-            Ok(None)
+    pub(crate) fn next_element(&mut self) -> Result<Option<&'a [u8]>, NotJson> {
+        self.element()
+            .map_err(|expected| self.scanner.not_json(expected))
+    }
+
+    fn member(&mut self) -> Scan<Option<(Cow<'a, [u8]>, &'a [u8])>> {
+        if !self.advance(b'}', Expected::CommaOrBrace)? {
+            return Ok(None);
         }
+        let name = self.scanner.member_name()?;
+        let value = self.scanner.value()?;
+        Ok(Some((name, value)))
+    }
+
+    fn element(&mut self) -> Scan<Option<&'a [u8]>> {
+        if !self.advance(b']', Expected::CommaOrBracket)? {
+            return Ok(None);
+        }
+        self.scanner.value().map(Some)
     }
 
     /// Moves to the next member, or behind the end.
-    fn advance(&mut self, close: u8) -> Scan<bool> {
+    fn advance(&mut self, close: u8, expected: Expected) -> Scan<bool> {
         let scanner = &mut self.scanner;
-        scanner.white_space();
-        if scanner.peek() == Some(close) {
+        if scanner.token() == Some(close) {
             scanner.at += 1;
             scanner.end()?;
             return Ok(false);
         }
         if !std::mem::take(&mut self.first) {
-            let expected = if close == b'}' {
-                "`,` or `}`"
-            } else {
-                "`,` or `]`"
-            };
             scanner.expect(b',', expected)?;
-            scanner.white_space();
         }
         Ok(true)
     }
 }
 
-/// Checks that a text is one JSON value and nothing else.
-pub(super) fn check(text: &[u8]) -> Scan<()> {
-    let mut scanner = Scanner { text, at: 0 };
-    scanner.value()?;
-    scanner.end()
+/// Reads one text from its beginning to its end.
+struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
 }
 
 impl<'a> Scanner<'a> {
+    fn not_json(&self, expected: Expected) -> NotJson {
+        NotJson {
+            at: self.at,
+            expected,
+        }
+    }
+
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    fn error<T>(&self, expected: &'static str) -> Scan<T> {
-        Err(NotJson {
-            at: self.at,
-            expected,
-        })
+    /// The next byte that is not white space.
+    #[inline]
+    fn token(&mut self) -> Option<u8> {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                token => return token,
+            }
+        }
     }
 
-    fn expect(&mut self, byte: u8, expected: &'static str) -> Scan<()> {
-        if self.peek() != Some(byte) {
-            return self.error(expected);
+    #[inline]
+    fn expect(&mut self, byte: u8, expected: Expected) -> Scan<()> {
+        if self.token() != Some(byte) {
+            return Err(expected);
         }
         self.at += 1;
         Ok(())
     }
 
-    fn white_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
     fn end(&mut self) -> Scan<()> {
-        self.white_space();
-        match self.peek() {
-            None => Ok(()),
-            Some(_) => self.error("the end of the message"),
-        }
+        self.token().map_or(Ok(()), |_| Err(Expected::End))
     }
 
-    fn name(&mut self) -> Scan<Cow<'a, [u8]>> {
-        let begin = self.at;
-        if self.peek() != Some(b'"') {
-            return self.error("a member name");
+    /// Passes over the name of a member, and the colon behind it.
+    fn member_name(&mut self) -> Scan<Cow<'a, [u8]>> {
+        if self.token() != Some(b'"') {
+            return Err(Expected::MemberName);
         }
+        let begin = self.at;
         let escaped = self.string()?;
         let literal = &self.text[begin..self.at];
+        self.expect(b':', Expected::Colon)?;
         if escaped {
             let name = serde_json::from_slice::<String>(literal);
-            return name.map(|name| Cow::Owned(name.into())).or(Err(NotJson {
-                at: begin,
-                expected: "a member name",
-            }));
+            let name = name.or(Err(Expected::MemberName))?;
+            return Ok(Cow::Owned(name.into()));
         }
         Ok(Cow::Borrowed(&literal[1..literal.len() - 1]))
     }
 
     /// Passes over one value, with all that it holds.
     fn value(&mut self) -> Scan<&'a [u8]> {
-        self.white_space();
+        self.token();
         let begin = self.at;
         let mut nesting = Nesting::default();
         loop {
-            self.white_space();
-            match self.peek() {
-                Some(b'{') => {
-                    self.at += 1;
-                    self.white_space();
-                    if self.peek() == Some(b'}') {
-                        self.at += 1;
-                    } else {
-                        nesting.push(Bracket::Object);
-                        self.member_name()?;
-                        continue;
-                    }
-                }
-                Some(b'[') => {
-                    self.at += 1;
-                    self.white_space();
-                    if self.peek() == Some(b']') {
-                        self.at += 1;
-                    } else {
-                        nesting.push(Bracket::Array);
-                        continue;
-                    }
-                }
+            match self.token() {
                 Some(b'"') => {
                     self.string()?;
                 }
+                Some(b'{') => {
+                    self.at += 1;
+                    if self.token() != Some(b'}') {
+                        nesting.push(Bracket::Object);
+                        self.pass_member_name()?;
+                        continue;
+                    }
+                    self.at += 1;
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    if self.token() != Some(b']') {
+                        nesting.push(Bracket::Array);
+                        continue;
+                    }
+                    self.at += 1;
+                }
                 Some(b'-' | b'0'..=b'9') => self.number()?,
-                Some(b't') => self.word("true")?,
-                Some(b'f') => self.word("false")?,
-                Some(b'n') => self.word("null")?,
-                _ => return self.error("a value"),
+                Some(b't') => self.word(b"true")?,
+                Some(b'f') => self.word(b"false")?,
+                Some(b'n') => self.word(b"null")?,
+                _ => return Err(Expected::Value),
             }
             // A value has ended: so may what holds it, and what holds that.
             loop {
                 let Some(bracket) = nesting.top() else {
                     return Ok(&self.text[begin..self.at]);
                 };
-                self.white_space();
-                match (self.peek(), bracket) {
+                match (self.token(), bracket) {
                     (Some(b','), Bracket::Object) => {
                         self.at += 1;
-                        self.white_space();
-                        self.member_name()?;
+                        self.pass_member_name()?;
                         break;
                     }
                     (Some(b','), Bracket::Array) => {
@@ -208,40 +236,50 @@ impl<'a> Scanner<'a> {
                         self.at += 1;
                         nesting.pop();
                     }
-                    (_, Bracket::Object) => return self.error("`,` or `}`"),
-                    (_, Bracket::Array) => return self.error("`,` or `]`"),
+                    (_, Bracket::Object) => return Err(Expected::CommaOrBrace),
+                    (_, Bracket::Array) => return Err(Expected::CommaOrBracket),
                 }
             }
         }
     }
 
-    fn member_name(&mut self) -> Scan<()> {
-        if self.peek() != Some(b'"') {
-            return self.error("a member name");
+    #[inline]
+    fn pass_member_name(&mut self) -> Scan<()> {
+        if self.token() != Some(b'"') {
+            return Err(Expected::MemberName);
         }
         self.string()?;
-        self.white_space();
-        self.expect(b':', "`:`")
+        self.expect(b':', Expected::Colon)
     }
 
     /// Passes over a string; says whether there are escapes in it.
+    #[inline]
     fn string(&mut self) -> Scan<bool> {
         self.at += 1;
-        let mut escaped = false;
+        self.at += plain(&self.text[self.at..]);
+        if self.peek() != Some(b'"') {
+            return self.rest_of_string().map(|()| true);
+        }
+        self.at += 1;
+        Ok(false)
+    }
+
+    /// From the first escape on.
+    #[inline(never)]
+    fn rest_of_string(&mut self) -> Scan<()> {
         loop {
-            self.at += plain(&self.text[self.at..]);
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(escaped);
+                    return Ok(());
                 }
                 Some(b'\\') => {
-                    escaped = true;
                     self.at += 1;
                     self.escape()?;
+                    self.at += plain(&self.text[self.at..]);
                 }
-                Some(_) => return self.error("a control character to be escaped"),
-                None => return self.error("the end of a string"),
+                Some(_) => return Err(Expected::EscapedControl),
+                None => return Err(Expected::EndOfString),
             }
         }
     }
@@ -255,12 +293,12 @@ impl<'a> Scanner<'a> {
             Some(b'u') => {
                 let digits = self.text.get(self.at + 1..self.at + 5);
                 if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
-                    return self.error("four hexadecimal digits");
+                    return Err(Expected::HexDigits);
                 }
                 self.at += 5;
                 Ok(())
             }
-            _ => self.error("an escape"),
+            _ => Err(Expected::Escape),
         }
     }
 
@@ -293,14 +331,14 @@ impl<'a> Scanner<'a> {
             self.at += 1;
         }
         if self.at == begin {
-            return self.error("a digit");
+            return Err(Expected::Digit);
         }
         Ok(())
     }
 
-    fn word(&mut self, word: &'static str) -> Scan<()> {
-        if !self.text[self.at..].starts_with(word.as_bytes()) {
-            return self.error("a value");
+    fn word(&mut self, word: &'static [u8]) -> Scan<()> {
+        if !self.text[self.at..].starts_with(word) {
+            return Err(Expected::Value);
         }
         self.at += word.len();
         Ok(())
@@ -309,16 +347,16 @@ impl<'a> Scanner<'a> {
 
 /// How many bytes of a string may be passed over: neither its end, nor an escape, nor a
 /// control character. Eight at a time, for most of what is read is text.
+#[inline]
 fn plain(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
     let has_less = |word: u64, than: u64| word.wrapping_sub(ONES * than) & !word & HIGH;
     let has = |word: u64, byte: u8| has_less(word ^ (ONES * u64::from(byte)), 1);
 
-    let mut chunks = bytes.chunks_exact(8);
     let mut passed = 0;
-    for chunk in &mut chunks {
-        let word = u64::from_le_bytes(chunk.try_into().expect("a chunk is eight bytes"));
+    while let Some(chunk) = bytes.get(passed..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*chunk);
         let stops = has_less(word, 0x20) | has(word, b'"') | has(word, b'\\');
         if stops != 0 {
             // The lowest mark is exact; those above it may be due to a carry.
@@ -326,7 +364,7 @@ fn plain(bytes: &[u8]) -> usize {
         }
         passed += 8;
     }
-    let rest = chunks.remainder().iter();
+    let rest = bytes[passed..].iter();
     passed
         + rest
             .take_while(|byte| !matches!(byte, 0..0x20 | b'"' | b'\\'))

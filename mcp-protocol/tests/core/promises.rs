@@ -382,7 +382,7 @@ impl Model {
         }
     }
 
-    fn reply(&mut self, which: u8, outcome: Result<ServerResult, ErrorObject>) {
+    fn reply(&mut self, which: u8, outcome: Result<Box<ServerResult>, ErrorObject>) {
         let Some(call) = self.pick_call(which) else {
             return;
         };
@@ -699,8 +699,8 @@ impl Model {
     }
 }
 
-fn done() -> ServerResult {
-    ServerResult::CallTool(CallToolResult::new())
+fn done() -> Box<ServerResult> {
+    ServerResult::CallTool(CallToolResult::new()).into()
 }
 
 fn wire_id(id: u8, text: bool) -> Value {

@@ -133,7 +133,7 @@ impl Play {
             ["reply", call, text] => {
                 let result = CallToolResult::new().content(vec![ContentBlock::text(text)]);
                 let result = ServerResult::CallTool(result);
-                self.connection.reply(self.call(call)?, Ok(result));
+                self.connection.reply(self.call(call)?, Ok(result.into()));
             }
             ["fail", call] => {
                 let error = ErrorObject::internal("failed");

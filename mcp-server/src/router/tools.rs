@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcp_protocol::types::{self, CallToolParams, CallToolResult, ContentBlock, ListToolsResult};
 use mcp_protocol::types::PaginatedParams;
+use mcp_protocol::types::{self, CallToolParams, CallToolResult, ContentBlock, ListToolsResult};
 use mcp_protocol::{ErrorObject, RawJson, ServerResult};
 use tower::BoxError;
 
@@ -49,7 +49,9 @@ impl<S: 'static> Tools<S> {
     pub(crate) fn list(&self, params: &PaginatedParams) -> Result<ListToolsResult, ErrorObject> {
         match &params.cursor {
             // All tools are on the first page, so no cursor was ever given out.
-            Some(_) => Err(ErrorObject::invalid_params("Invalid params: unknown cursor")),
+            Some(_) => Err(ErrorObject::invalid_params(
+                "Invalid params: unknown cursor",
+            )),
             None => Ok(ListToolsResult::new(self.definitions.clone())),
         }
     }
@@ -71,12 +73,12 @@ impl<S: Send + Sync + 'static> Tools<S> {
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
         }
         match self.tools[*tool].call(arguments, cx).await {
-            Ok(result) => Ok(Outcome::Done(ServerResult::CallTool(result))),
+            Ok(result) => Ok(Outcome::Done(ServerResult::CallTool(result).into())),
             Err(ToolError(Kind::Failed(message))) => {
                 let result = CallToolResult::new()
                     .content(vec![ContentBlock::text(message)])
                     .is_error(true);
-                Ok(Outcome::Done(ServerResult::CallTool(result)))
+                Ok(Outcome::Done(ServerResult::CallTool(result).into()))
             }
             Err(ToolError(Kind::Refused(error))) => Ok(Outcome::Refused(error)),
             Err(ToolError(Kind::Down(down))) => Err(down.into()),
@@ -95,7 +97,8 @@ fn checked(mut definition: types::Tool) -> Result<types::Tool, BuildError> {
         let name = name.clone();
         move |error| BuildError::Schema { name, which, error }
     };
-    let input = schema::registered_input(&definition.input_schema).map_err(schema_error("input"))?;
+    let input =
+        schema::registered_input(&definition.input_schema).map_err(schema_error("input"))?;
     let output = definition
         .output_schema
         .as_ref()

@@ -19,6 +19,14 @@ const ANNOTATIONS: [&str; 8] = [
     "writeOnly",
 ];
 
+/// Keywords that say something only together.
+const TOGETHER: [&[&str]; 4] = [
+    &["additionalProperties", "patternProperties", "properties"],
+    &["contains", "maxContains", "minContains"],
+    &["else", "if", "then"],
+    &["items", "prefixItems"],
+];
+
 /// Keywords that restrict values of these types only.
 const OF_TYPE: [(&[&str], &[&str]); 4] = [
     (
@@ -89,8 +97,17 @@ pub(super) fn overlay(mut base: Schema, mut beside: Schema) -> Schema {
 
 /// Whether a schema restricts something in another way already.
 fn conflicts(schema: &Schema, keyword: &str, value: &Value) -> bool {
-    let describes = ANNOTATIONS.contains(&keyword);
-    !describes && schema.get(keyword).is_some_and(|same| same != value)
+    if ANNOTATIONS.contains(&keyword) {
+        return false;
+    }
+    let differs = |other: &&str| {
+        let given = schema.get(*other);
+        given.is_some_and(|given| *other != keyword || given != value)
+    };
+    match TOGETHER.iter().find(|group| group.contains(&keyword)) {
+        Some(group) => group.iter().any(differs),
+        None => differs(&keyword),
+    }
 }
 
 /// What the words of a type mean is said by the type, whoever describes their use.

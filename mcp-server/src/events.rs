@@ -1,0 +1,129 @@
+//! What calls tell their connection, in the order in which it happened.
+//!
+//! One queue for each connection: with progress on one channel and outcomes on another, a
+//! report could arrive after the reply that it was made before.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use mcp_protocol::connection::{CallId, LogMessage, Progress};
+use mcp_protocol::{ErrorObject, ServerResult};
+
+use crate::error::ServiceDown;
+
+/// Something that a call tells.
+pub(crate) enum Event {
+    Progress(CallId, Progress),
+    Log(CallId, LogMessage),
+    /// The call is over. The last event of a call.
+    Done(CallId, Result<Box<ServerResult>, ErrorObject>),
+    /// No call will ever be served again.
+    Down(ServiceDown),
+}
+
+/// Reports and log messages that wait to be applied. Beyond it, new ones do not get in. The
+/// ends of calls always do: there is one for each call in flight, and those are counted.
+const ROOM: usize = 128;
+
+/// The queue. Clones are the same queue; none of its methods waits.
+#[derive(Clone, Default)]
+pub(crate) struct Events(Arc<Mutex<Queue>>);
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Event>,
+    driver: Option<Waker>,
+}
+
+impl Events {
+    /// Adds an event, whether or not there is room.
+    pub(crate) fn push(&self, event: Event) {
+        let mut queue = self.lock();
+        queue.waiting.push_back(event);
+        let driver = queue.driver.take();
+        drop(queue);
+        if let Some(driver) = driver {
+            driver.wake();
+        }
+    }
+
+    /// Adds an event if there is room, and gives it back if there is none.
+    pub(crate) fn try_push(&self, event: Event) -> Result<(), Event> {
+        if self.lock().waiting.len() >= ROOM {
+            return Err(event);
+        }
+        self.push(event);
+        Ok(())
+    }
+
+    /// The next event.
+    pub(crate) fn poll_next(&self, cx: &Context<'_>) -> Poll<Event> {
+        let mut queue = self.lock();
+        match queue.waiting.pop_front() {
+            Some(event) => Poll::Ready(event),
+            None => {
+                let waker = cx.waker();
+                if !queue
+                    .driver
+                    .as_ref()
+                    .is_some_and(|old| old.will_wake(waker))
+                {
+                    queue.driver = Some(waker.clone());
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn down() -> Event {
+        Event::Down(ServiceDown::new("x"))
+    }
+
+    #[test]
+    fn a_push_wakes_who_found_it_empty_and_once() {
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(count.clone());
+        let cx = Context::from_waker(&waker);
+        let events = Events::default();
+        events.push(down());
+        assert_eq!(count.0.load(Ordering::Relaxed), 0);
+        assert!(events.poll_next(&cx).is_ready());
+        assert!(events.poll_next(&cx).is_pending());
+        events.push(down());
+        events.push(down());
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn only_what_may_be_lost_needs_room() {
+        let events = Events::default();
+        for _ in 0..ROOM {
+            assert!(events.try_push(down()).is_ok());
+        }
+        assert!(events.try_push(down()).is_err());
+        events.push(down());
+        assert_eq!(events.lock().waiting.len(), ROOM + 1);
+    }
+}
