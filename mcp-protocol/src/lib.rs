@@ -1,4 +1,63 @@
 //! The Model Context Protocol as types and a connection value.
+//!
+//! Every revision from 2024-11-05 to 2026-07-28: one set of types, one table of methods, and
+//! [`ServerConnection`](connection::ServerConnection), which takes what a peer sends and says
+//! what to do about it. There is no I/O in this crate, no clock, no async and no runtime; it
+//! can be used alone, by a proxy, a test or another SDK.
+//!
+//! ```text
+//!  bytes ─► Incoming ─► ServerConnection ─► Start { request: ClientRequest, caller }
+//!           (a frame,     │        ▲
+//!            read once)   │        └── reply(call, ServerResult)
+//!                         ▼
+//!                       Send(ServerMessage) ─► bytes
+//! ```
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use mcp_protocol::connection::{Output, ServerConfig, ServerConnection};
+//! use mcp_protocol::types::Implementation;
+//! use mcp_protocol::{Encode, Frame, Incoming};
+//!
+//! let config = ServerConfig::new(Implementation::new("example", "1.0.0"));
+//! let mut connection = ServerConnection::new(Arc::new(config));
+//!
+//! let line = Frame::from_static(br#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#);
+//! connection.receive(Incoming::parse(&line));
+//!
+//! let Some(Output::Send(reply)) = connection.poll() else { panic!("a ping is answered") };
+//! let mut text = Vec::new();
+//! reply.message.encode(&mut text);
+//! assert_eq!(text, br#"{"jsonrpc":"2.0","id":"a","result":{}}"#);
+//! ```
+//!
+//! # What holds everywhere
+//!
+//! * Lenient inbound: unknown members, words, content types and capabilities never fail a
+//!   message, and are kept where somebody may pass them on. Strict outbound: `null` is never
+//!   written for what is absent, and [`compat`] leaves nothing in a message that the peer's
+//!   revision does not define.
+//! * JSON whose type is not known here stays [`RawJson`], byte for byte.
+//! * An id is kept exactly, with its type.
+//! * Nothing that a peer sends panics or fails: it is answered, or ignored.
+//!
+//! # I want to …
+//!
+//! | change | open |
+//! |---|---|
+//! | a method | one row in `methods.rs`, its parameters and result in `types/` |
+//! | to follow a new revision | `version.rs`, the ranges in `methods.rs`, [`compat`] |
+//! | an ordering rule of the specification | `connection/calls.rs`, `session.rs` or `subscriptions.rs`; a script and a promise in the tests |
+//! | a limit | [`connection::Limits`], and the place that counts |
+//! | who is taken for whom | `connection/classify.rs`, the one place that decides the era |
+//! | a transport | implement [`transport::Transport`] |
+//!
+//! # Features
+//!
+//! | feature | default | |
+//! |---|---|---|
+//! | `schemars` | no | `JsonSchema` for the wire types |
 
 mod busy;
 pub mod compat;

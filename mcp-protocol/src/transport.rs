@@ -34,10 +34,8 @@ pub trait Receiver: Send + 'static {
     ///
     /// [`TransportError::TooLong`] concerns one message: the next call goes on behind it.
     /// After any other error, as after `None`, this is not called again.
-    fn poll_receive(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame, TransportError>>>;
+    fn poll_receive(&mut self, cx: &mut Context<'_>)
+    -> Poll<Option<Result<Frame, TransportError>>>;
 }
 
 /// The half of a transport that writes.

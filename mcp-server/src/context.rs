@@ -1,6 +1,5 @@
 //! What a handler has besides its arguments.
 
-use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -212,14 +211,12 @@ impl Flag {
         self.set.load(Ordering::Acquire)
     }
 
-    fn wait(&self) -> impl Future<Output = ()> {
-        async {
-            let mut woken = pin!(self.waiting.notified());
-            // Enrolled before the flag is looked at, or a change in between would be missed.
-            woken.as_mut().enable();
-            if !self.is_set() {
-                woken.await;
-            }
+    async fn wait(&self) {
+        let mut woken = pin!(self.waiting.notified());
+        // Enrolled before the flag is looked at, or a change in between would be missed.
+        woken.as_mut().enable();
+        if !self.is_set() {
+            woken.await;
         }
     }
 }

@@ -28,6 +28,7 @@ mod walk;
 use std::any::type_name;
 
 use mcp_protocol::RawJson;
+pub use mcp_protocol::tool::{decode_arguments, decode_closed_arguments};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -72,8 +73,7 @@ impl SchemaError {
     }
 }
 
-/// The schema of arguments of type `T`, to be read with
-/// [`decode_arguments`](mcp_protocol::tool::decode_arguments).
+/// The schema of arguments of type `T`, to be read with [`decode_arguments`].
 ///
 /// # Panics
 ///
@@ -85,7 +85,7 @@ pub fn input_schema<T: JsonSchema>() -> RawJson {
 }
 
 /// The schema of arguments of type `T` that allows no member which the type does not have, to
-/// be read with [`decode_closed_arguments`](mcp_protocol::tool::decode_closed_arguments).
+/// be read with [`decode_closed_arguments`].
 ///
 /// A type whose schema says itself what other members it takes keeps that.
 ///

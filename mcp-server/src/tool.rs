@@ -47,8 +47,8 @@ use crate::error::ToolError;
 /// # use mcp_server::prelude::*;
 /// # #[derive(Deserialize, JsonSchema)]
 /// # struct Greet { /** Who is greeted. */ name: String }
-/// use mcp_server::schema::closed_input_schema;
-/// use mcp_server::{ArgumentError, RawJson, ToolArgs, decode_closed_arguments, types};
+/// use mcp_server::schema::{closed_input_schema, decode_closed_arguments};
+/// use mcp_server::{ArgumentError, RawJson, ToolArgs, types};
 ///
 /// impl ToolArgs for Greet {
 ///     type Output = String;
@@ -154,6 +154,7 @@ pub trait RunBlocking<S = ()>: ToolArgs {
 /// ```
 ///
 /// Branches that give different things turn them into a result themselves; see [`IntoContent`].
+/// Write the return type with `impl IntoContent`: the compiler warns of a more exact one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what its tools do on a server whose state is `{S}`",
     label = "`RunTools<{S}>` is not implemented",

@@ -16,10 +16,9 @@ fn frame_only_a_line_feed_ends_a_message() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
     let odd = "a\u{2028}b\u{2029}c\u{85}d\u{b}e\u{c}f";
     peer.write(
-        format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"a\u{2028}b\u{2029}c\u{85}d\\u000be\\u000cf\"}}}}}}\n"
-        )
-        .as_bytes(),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\
+         \"arguments\":{\"text\":\"a\u{2028}b\u{2029}c\u{85}d\\u000be\\u000cf\"}}}\n"
+            .as_bytes(),
     );
     assert_eq!(text(&peer.receive()), odd);
 }

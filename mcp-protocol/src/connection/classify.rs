@@ -135,7 +135,11 @@ fn modern_version(
     requested: &str,
     supported: &[ProtocolVersion],
 ) -> Result<ProtocolVersion, ErrorObject> {
-    let modern = || supported.iter().filter(|version| version.era() == Era::Modern);
+    let modern = || {
+        supported
+            .iter()
+            .filter(|version| version.era() == Era::Modern)
+    };
     modern()
         .find(|version| version.as_str() == requested)
         .copied()
@@ -177,10 +181,9 @@ fn legacy(
             log: None,
             progress,
         }),
-        (Method::Initialize, None) => Err(ErrorObject::unsupported_version(
-            "initialize",
-            supported,
-        )),
+        (Method::Initialize, None) => {
+            Err(ErrorObject::unsupported_version("initialize", supported))
+        }
         (Method::Other(name), _) => Err(ErrorObject::method_not_found(name)),
         _ => Err(ErrorObject::invalid_params(
             "Invalid params: there is no session, and `_meta` lacks \

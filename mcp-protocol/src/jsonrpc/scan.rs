@@ -58,6 +58,9 @@ impl Expected {
 
 type Scan<T> = Result<T, Expected>;
 
+/// The name of a member and its value.
+type Member<'a> = (Cow<'a, [u8]>, &'a [u8]);
+
 /// Checks that a text is one JSON value and nothing else.
 pub(super) fn check(text: &[u8]) -> Result<(), NotJson> {
     let mut scanner = Scanner { text, at: 0 };
@@ -82,7 +85,7 @@ impl<'a> Members<'a> {
 
     /// The next member of an object: its name and its value. After the last one, checks that
     /// nothing follows the object.
-    pub(crate) fn next_member(&mut self) -> Result<Option<(Cow<'a, [u8]>, &'a [u8])>, NotJson> {
+    pub(crate) fn next_member(&mut self) -> Result<Option<Member<'a>>, NotJson> {
         self.member()
             .map_err(|expected| self.scanner.not_json(expected))
     }
@@ -93,7 +96,7 @@ impl<'a> Members<'a> {
             .map_err(|expected| self.scanner.not_json(expected))
     }
 
-    fn member(&mut self) -> Scan<Option<(Cow<'a, [u8]>, &'a [u8])>> {
+    fn member(&mut self) -> Scan<Option<Member<'a>>> {
         if !self.advance(b'}', Expected::CommaOrBrace)? {
             return Ok(None);
         }

@@ -232,7 +232,8 @@ impl Play {
                     "null" => sent.get("id") == Some(&Value::Null),
                     wire => sent["id"] == id(wire),
                 };
-                if !is_id || sent["error"]["code"].to_string() != code {
+                let expected: i64 = code.parse().expect("a code");
+                if !is_id || sent["error"]["code"] != expected {
                     return wrong();
                 }
             }
