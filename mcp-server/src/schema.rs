@@ -25,8 +25,6 @@
 mod forms;
 mod walk;
 
-use std::any::type_name;
-
 use mcp_protocol::RawJson;
 pub use mcp_protocol::tool::{decode_arguments, decode_closed_arguments};
 use schemars::JsonSchema;
@@ -75,37 +73,33 @@ impl SchemaError {
 
 /// The schema of arguments of type `T`, to be read with [`decode_arguments`].
 ///
-/// # Panics
-///
-/// When the type has no such schema, above all when it is an enum: arguments have names. Tools
-/// are registered before a server runs, so it is the start of the program that fails.
+/// A type that has no such schema, above all an enum (arguments have names), gives the schema
+/// that it has, with which no server can be [built](crate::Server::build).
 #[must_use]
 pub fn input_schema<T: JsonSchema>() -> RawJson {
-    finish::<T>(arguments::<T>())
+    arguments::<T>(|schema| schema)
 }
 
 /// The schema of arguments of type `T` that allows no member which the type does not have, to
 /// be read with [`decode_closed_arguments`].
 ///
-/// A type whose schema says itself what other members it takes keeps that.
-///
-/// # Panics
-///
-/// As [`input_schema`].
+/// A type whose schema says itself what other members it takes keeps that. One that has no
+/// such schema is as in [`input_schema`].
 #[must_use]
 pub fn closed_input_schema<T: JsonSchema>() -> RawJson {
-    finish::<T>(arguments::<T>().map(close))
+    arguments::<T>(close)
 }
 
 /// The schema of an output of type `T`.
 ///
-/// # Panics
-///
-/// When the type has no conservative schema. See [`input_schema`].
+/// A type that has no conservative schema is as in [`input_schema`].
 #[must_use]
 pub fn output_schema<T: JsonSchema>() -> RawJson {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    finish::<T>(normalise(&generated::<T>(settings), Side::Output))
+    let schema = generated::<T>(SchemaSettings::draft2020_12().for_serialize());
+    match normalise(&schema, Side::Output) {
+        Ok(schema) => raw(schema),
+        Err(_) => schema.into(),
+    }
 }
 
 /// Brings an input schema that was written by hand into the conservative form.
@@ -172,19 +166,14 @@ fn raw(schema: Map<String, Value>) -> RawJson {
     Value::Object(schema).into()
 }
 
-fn finish<T>(schema: Result<Map<String, Value>, SchemaError>) -> RawJson {
-    match schema {
-        Ok(schema) => raw(schema),
-        Err(error) => panic!("{} has no schema for a tool: {error}", type_name::<T>()),
-    }
-}
-
-fn arguments<T: JsonSchema>() -> Result<Map<String, Value>, SchemaError> {
-    let settings = SchemaSettings::draft2020_12().for_deserialize();
-    let mut schema = input(generated::<T>(settings))?;
+fn arguments<T: JsonSchema>(finish: fn(Map<String, Value>) -> Map<String, Value>) -> RawJson {
+    let generated = generated::<T>(SchemaSettings::draft2020_12().for_deserialize());
+    let Ok(mut schema) = input(generated.clone()) else {
+        return generated.into();
+    };
     // The documentation of the type is the description of the tool.
     schema.remove("description");
-    Ok(schema)
+    raw(finish(schema))
 }
 
 fn close(mut schema: Map<String, Value>) -> Map<String, Value> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_protocol::ErrorCode;
 use mcp_protocol::connection::{Limits, ServerConfig};
 use mcp_protocol::transport::Transport;
-use mcp_protocol::types::{Implementation, ToolsCapability};
+use mcp_protocol::types::{Declared, Implementation, ToolsCapability};
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
 
@@ -93,6 +93,18 @@ impl<S: Send + Sync + 'static> Server<S> {
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.config.instructions = Some(text.into());
+        self
+    }
+
+    /// Lets handlers send log messages to the client: see [`Context::log`](crate::Context::log).
+    ///
+    /// Without it, what handlers log is not sent, and clients cannot set a level. It has
+    /// nothing to do with what the server writes into its own log.
+    ///
+    /// Spec: [logging](https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
+    #[must_use]
+    pub fn logging(mut self) -> Self {
+        self.config.capabilities.logging = Some(Declared::new());
         self
     }
 

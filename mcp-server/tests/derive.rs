@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use mcp_server::prelude::*;
+use mcp_server::schema::decode_arguments;
 use mcp_server::types::{CallToolResult, Tool as Definition};
 use mcp_server::{ArgumentError, RawJson, ToolArgs, ToolSet};
 use mcp_transport_stdio::Framed;
@@ -225,6 +226,18 @@ fn null_inside_of_an_argument_is_a_value() {
     );
     let outer: Outer = parse(json!({ "inner": {}, "any": null })).unwrap();
     assert_eq!(outer.any, Value::Null);
+}
+
+#[test]
+fn nulls_are_looked_into_a_bounded_number_of_times() {
+    let read = |nulls: usize| {
+        let nulls: BTreeMap<usize, Option<u8>> = (0..nulls).map(|n| (n, None)).collect();
+        let arguments = RawJson::encode(&nulls).unwrap();
+        decode_arguments::<BTreeMap<String, u8>>(&arguments)
+    };
+    assert_eq!(read(32), Ok(BTreeMap::new()));
+    let error = read(33).unwrap_err();
+    assert_eq!(error.message(), "invalid type: null, expected u8");
 }
 
 #[test]

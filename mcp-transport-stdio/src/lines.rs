@@ -73,10 +73,11 @@ impl Lines {
             self.buffer.reserve(FIRST.max(rest.len() + ROOM));
             self.buffer.extend_from_slice(&rest);
         }
-        if self.buffer.capacity() == 0 {
-            self.buffer.reserve(FIRST);
-        } else if self.buffer.capacity() - self.buffer.len() < ROOM {
-            self.buffer.reserve(ROOM);
+        if self.buffer.capacity() - self.buffer.len() < ROOM {
+            // While earlier frames are in use this is a new buffer. With no more than `ROOM`
+            // asked for, there would be a new one for each frame.
+            let len = self.buffer.len();
+            self.buffer.reserve(ROOM.max(FIRST.saturating_sub(len)));
         }
         &mut self.buffer
     }

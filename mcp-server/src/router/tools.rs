@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use mcp_protocol::tool::is_name;
 use mcp_protocol::types::PaginatedParams;
 use mcp_protocol::types::{self, CallToolParams, CallToolResult, ContentBlock, ListToolsResult};
 use mcp_protocol::{ErrorObject, RawJson, ServerResult};
@@ -89,8 +90,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
 /// A definition that hosts can use.
 fn checked(mut definition: types::Tool) -> Result<types::Tool, BuildError> {
     let name = &definition.name;
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    if !(1..=128).contains(&name.len()) || !name.bytes().all(allowed) {
+    if !is_name(name) {
         return Err(BuildError::ToolName { name: name.clone() });
     }
     let schema_error = |which| {

@@ -187,7 +187,6 @@ impl<'a> Walk<'a> {
         forms::flatten_all_of(&mut out);
         if let Some(reference) = schema.get("$ref") {
             out = self.at("$ref", |walk| walk.reference(reference, out))?;
-            forms::flatten_all_of(&mut out);
         }
         forms::add_items(&mut out);
         Ok(out)
