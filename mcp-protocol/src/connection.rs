@@ -53,8 +53,11 @@
 //! [`deadline`]: ServerConnection::deadline
 
 mod asks;
+mod batches;
 mod calls;
 mod classify;
+mod config;
+mod messages;
 mod server;
 mod session;
 mod subscriptions;
@@ -64,7 +67,9 @@ use std::time::Duration;
 pub use self::asks::{Answer, AskId};
 pub use self::calls::{CallId, CallIdHasher, CallMap, LogMessage, Progress};
 pub use self::classify::Caller;
-pub use self::server::{Outgoing, Output, ServerConfig, ServerConnection, ServerMessage};
+pub use self::config::ServerConfig;
+pub use self::messages::{Outgoing, ServerMessage};
+pub use self::server::{Output, ServerConnection};
 pub use self::subscriptions::Change;
 
 /// What one connection may hold, and how long it waits.

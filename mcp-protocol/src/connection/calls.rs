@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::batches::BatchId;
 use super::classify::Caller;
 use crate::jsonrpc::{RawJson, RequestId};
 use crate::types::LoggingLevel;
@@ -55,10 +56,6 @@ pub struct LogMessage {
     /// The message: text, or any JSON.
     pub data: RawJson,
 }
-
-/// The batch that a request came in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct BatchId(pub(super) u64);
 
 /// An open request.
 #[derive(Debug)]

@@ -1,87 +1,29 @@
 //! The server's side of a connection.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::Limits;
 use super::asks::{Answer, AskId, Asks};
-use super::calls::{BatchId, Call, CallId, Calls, Kind, LogMessage, Progress};
+use super::batches::{BatchId, Batches};
+use super::calls::{Call, CallId, Calls, Kind, LogMessage, Progress};
 use super::classify::{Caller, classify};
+use super::config::ServerConfig;
+use super::messages::{Outgoing, ServerMessage};
 use super::session::{Session, Terms};
 use super::subscriptions::{self, Change, Subscriptions};
 use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
 use crate::compat;
-use crate::error::{ErrorCode, ErrorObject};
-use crate::jsonrpc::{
-    Batch, Encode, Incoming, Message, Notification, ReplyId, Request, RequestId, encode_response,
-};
+use crate::error::ErrorObject;
+use crate::jsonrpc::{Batch, Incoming, Message, Notification, ReplyId, Request, RequestId};
 use crate::meta::{NotificationMeta, ResultMeta};
 use crate::methods::{
     ClientNotification, ClientRequest, Method, ServerNotification, ServerRequest, ServerResult,
 };
 use crate::types::*;
 use crate::version::{Era, ProtocolVersion};
-
-/// What a server says of itself, and what each of its connections may hold.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ServerConfig {
-    /// Name and version.
-    pub info: Arc<Implementation>,
-    /// How a model should use this server.
-    pub instructions: Option<String>,
-    /// What the server offers. A method without its capability is answered −32601.
-    pub capabilities: ServerCapabilities,
-    /// The revisions that are spoken. Default: all.
-    pub versions: Vec<ProtocolVersion>,
-    /// The bounds of one connection.
-    pub limits: Limits,
-    /// The code of `server_busy`. Default [`ErrorCode::SERVER_BUSY`].
-    pub busy_code: ErrorCode,
-}
-
-impl ServerConfig {
-    /// A server that offers nothing yet, with the default limits.
-    #[must_use]
-    pub fn new(info: Implementation) -> Self {
-        Self {
-            info: Arc::new(info),
-            instructions: None,
-            capabilities: ServerCapabilities::default(),
-            versions: ProtocolVersion::ALL.to_vec(),
-            limits: Limits::default(),
-            busy_code: ErrorCode::SERVER_BUSY,
-        }
-    }
-
-    fn of_era(&self, era: Era) -> impl Iterator<Item = ProtocolVersion> {
-        let versions = self.versions.iter().copied();
-        versions.filter(move |version| version.era() == era)
-    }
-
-    /// Whether a request of this method has anything to be served by.
-    fn offers(&self, method: &Method) -> bool {
-        let capabilities = &self.capabilities;
-        match method {
-            Method::Initialize | Method::Ping | Method::Discover => true,
-            Method::ListTools | Method::CallTool => capabilities.tools.is_some(),
-            Method::ListPrompts | Method::GetPrompt => capabilities.prompts.is_some(),
-            Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => {
-                capabilities.resources.is_some()
-            }
-            Method::Subscribe | Method::Unsubscribe => capabilities
-                .resources
-                .as_ref()
-                .is_some_and(|resources| resources.subscribe == Some(true)),
-            Method::Complete => capabilities.completions.is_some(),
-            Method::SetLevel => capabilities.logging.is_some(),
-            Method::Listen => subscriptions::offers_streams(capabilities),
-            _ => false,
-        }
-    }
-}
 
 /// What the driver is to do next.
 #[derive(Debug)]
@@ -112,59 +54,6 @@ pub enum Output {
     },
 }
 
-/// A message on its way to the client.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outgoing {
-    /// The message.
-    pub message: ServerMessage,
-    /// The request that it belongs to, for transports that answer each on its own stream.
-    pub about: Option<RequestId>,
-}
-
-/// What a server sends.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ServerMessage {
-    /// The answer to a request.
-    Response {
-        /// The id of the request, if it could be read.
-        id: ReplyId,
-        /// What came of it.
-        outcome: Result<Box<ServerResult>, ErrorObject>,
-    },
-    /// Something happened.
-    Notification(Box<ServerNotification>),
-    /// A question to a legacy client.
-    Request {
-        /// This side's id.
-        id: RequestId,
-        /// What is asked.
-        request: Box<ServerRequest>,
-    },
-    /// The answers to a batch. 2025-03-26 only.
-    Batch(Vec<ServerMessage>),
-}
-
-impl Encode for ServerMessage {
-    fn encode(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Response { id, outcome } => encode_response(out, id, outcome.as_deref()),
-            Self::Notification(notification) => notification.encode(out),
-            Self::Request { id, request } => request.encode(id, out),
-            Self::Batch(members) => {
-                out.push(b'[');
-                for (at, member) in members.iter().enumerate() {
-                    if at > 0 {
-                        out.push(b',');
-                    }
-                    member.encode(out);
-                }
-                out.push(b']');
-            }
-        }
-    }
-}
-
 /// Where the connection stands between its beginning and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -176,13 +65,6 @@ enum Phase {
     Closed,
 }
 
-/// A batch of which not every member has been answered.
-struct PendingBatch {
-    replies: Vec<ServerMessage>,
-    /// Members that run, and one for the batch itself while it is being read.
-    missing: usize,
-}
-
 /// One client, as the server sees it.
 ///
 /// See the [module](crate::connection) for the contract.
@@ -192,8 +74,7 @@ pub struct ServerConnection {
     calls: Calls,
     asks: Asks,
     subscriptions: Subscriptions,
-    batches: HashMap<BatchId, PendingBatch>,
-    batches_seen: u64,
+    batches: Batches,
     /// Whether a request was accepted of a revision whose schema knows no `"id":null`.
     omits_unreadable_id: bool,
     phase: Phase,
@@ -211,8 +92,7 @@ impl ServerConnection {
             calls: Calls::default(),
             asks: Asks::default(),
             subscriptions: Subscriptions::default(),
-            batches: HashMap::new(),
-            batches_seen: 0,
+            batches: Batches::default(),
             omits_unreadable_id: false,
             phase: Phase::Open,
             output: VecDeque::new(),
@@ -587,13 +467,7 @@ impl ServerConnection {
             let error = ErrorObject::invalid_request("Invalid request: initialize in a batch");
             return self.refuse(None, error, None);
         }
-        let id = BatchId(self.batches_seen);
-        self.batches_seen += 1;
-        let pending = PendingBatch {
-            replies: Vec::new(),
-            missing: 1,
-        };
-        self.batches.insert(id, pending);
+        let id = self.batches.begin();
         for member in members {
             match member {
                 Ok(message) => self.message(message, Some(id)),
@@ -614,8 +488,8 @@ impl ServerConnection {
         batch: Option<BatchId>,
         kind: Kind,
     ) -> CallId {
-        if let Some(pending) = batch.and_then(|batch| self.batches.get_mut(&batch)) {
-            pending.missing += 1;
+        if let Some(batch) = batch {
+            self.batches.wait_for_one_more(batch);
         }
         self.calls.open(Call {
             id,
@@ -660,15 +534,7 @@ impl ServerConnection {
 
     /// One member less to wait for; the last one sends the answers to all.
     fn batch_member_done(&mut self, id: BatchId) {
-        let Some(pending) = self.batches.get_mut(&id) else {
-            return;
-        };
-        pending.missing -= 1;
-        if pending.missing > 0 {
-            return;
-        }
-        let replies = self.batches.remove(&id).map(|pending| pending.replies);
-        if let Some(replies) = replies.filter(|replies| !replies.is_empty()) {
+        if let Some(replies) = self.batches.one_done(id) {
             self.send(ServerMessage::Batch(replies), None);
         }
     }
@@ -776,8 +642,8 @@ impl ServerConnection {
     }
 
     fn answer(&mut self, message: ServerMessage, about: Option<RequestId>, batch: Option<BatchId>) {
-        match batch.and_then(|batch| self.batches.get_mut(&batch)) {
-            Some(pending) => pending.replies.push(message),
+        match batch {
+            Some(batch) => self.batches.reply(batch, message),
             None => self.send(message, about),
         }
     }
