@@ -15,6 +15,7 @@ use mcp_protocol::connection::{CallId, CallMap, Caller, Output, ServerConnection
 use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
 use mcp_protocol::{BadMessage, ClientRequest, ErrorObject, Frame, Incoming, ServerResult};
 use tokio::sync::watch;
+use tokio::task::coop::consume_budget;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use tower::{Layer, Service};
@@ -102,6 +103,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 Wake::Event(event) => self.apply(event)?,
                 Wake::Received(Some(Ok(frame))) => {
                     self.connection.receive(Incoming::parse(&frame));
+                    // Many messages can come of one read, and other tasks want their turn.
+                    consume_budget().await;
                 }
                 Wake::Received(Some(Err(TransportError::TooLong { limit }))) => {
                     let bad = BadMessage::too_long(limit);

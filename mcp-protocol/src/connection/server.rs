@@ -282,9 +282,9 @@ impl ServerConnection {
     fn request(&mut self, request: Request, batch: Option<BatchId>) {
         let Request { id, method, params } = request;
         if self.calls.is_open(&id) {
-            let error = ErrorObject::invalid_request(format!(
-                "Invalid request: a request with the id {id} is still open"
-            ));
+            let error = ErrorObject::invalid_request(
+                "Invalid request: a request with this id is still open",
+            );
             return self.refuse(Some(id), error, batch);
         }
         let size = params.as_ref().map_or(0, |params| params.as_bytes().len());
