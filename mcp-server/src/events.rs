@@ -76,6 +76,11 @@ impl Events {
         }
     }
 
+    /// All that is waiting.
+    pub(crate) fn take_all(&self) -> VecDeque<Event> {
+        std::mem::take(&mut self.lock().waiting)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, ready};
 
 use mcp_protocol::connection::{CallId, CallMap, Caller, Output, ServerConnection};
 use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
-use mcp_protocol::{BadMessage, ClientRequest, ErrorObject, Frame, Incoming, ServerResult};
+use mcp_protocol::{BadMessage, ClientRequest, ErrorObject, Incoming, ServerResult};
 use tokio::sync::watch;
 use tokio::task::coop::consume_budget;
 use tokio::task::{AbortHandle, JoinHandle};
@@ -57,10 +57,10 @@ impl<T> Drop for AbortOnDrop<T> {
 /// All that can wake the driver.
 enum Wake {
     Event(Event),
-    Received(Option<Result<Frame, TransportError>>),
+    Received(Incoming),
+    InputClosed,
     Stop(Stop),
     Deadline,
-    WriteFailed(TransportError),
 }
 
 struct Driver<R, W> {
@@ -69,6 +69,8 @@ struct Driver<R, W> {
     service: Limit,
     calls: Calls,
     events: Events,
+    /// Whose turn it is: the client's messages, or the calls' events.
+    reads_next: bool,
     stop: StopSignal,
     deadline: Option<(Instant, Pin<Box<Sleep>>)>,
     /// `None` once the client has sent all that it will.
@@ -88,6 +90,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             service: LimitLayer::new(share).layer(parts.service.clone()),
             calls: Calls::default(),
             events: Events::default(),
+            reads_next: false,
             stop: StopSignal::of(&parts),
             deadline: None,
             receiver: Some(receiver),
@@ -99,68 +102,102 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     async fn run(mut self) -> Result<(), ServeError> {
         loop {
             let wake = poll_fn(|cx| self.poll_wake(cx)).await;
-            match wake {
-                Wake::Event(event) => self.apply(event)?,
-                Wake::Received(Some(Ok(frame))) => {
-                    self.connection.receive(Incoming::parse(&frame));
-                    // Many messages can come of one read, and other tasks want their turn.
-                    consume_budget().await;
-                }
-                Wake::Received(Some(Err(TransportError::TooLong { limit }))) => {
-                    let bad = BadMessage::too_long(limit);
-                    self.connection.receive(Incoming::Bad(bad));
-                }
-                Wake::Received(Some(Err(error))) | Wake::WriteFailed(error) => return gone(error),
-                Wake::Received(None) => {
-                    self.receiver = None;
-                    self.connection.input_closed(now());
-                }
-                Wake::Stop(Stop::Down(down)) => return Err(self.down(down).await),
-                Wake::Stop(_) => self.connection.shut_down(now()),
-                Wake::Deadline => self.connection.timeout(now()),
+            let handled = match wake {
+                Ok(wake) => self.handle(wake),
+                Err(error) => return gone(error),
+            };
+            if let Err(down) = handled {
+                // What was finished before is still the client's, as far as it reads.
+                self.settle();
+                let _ = self.flush().await;
+                return Err(ServeError::Down(down));
             }
             if let Some(end) = self.settle() {
                 end.log();
                 return self.flush().await;
             }
+            // Many messages can come of one read, and other tasks want their turn.
+            consume_budget().await;
         }
     }
 
-    /// What happens next. The order is that of a batch: outcomes and messages that are at hand
-    /// are taken first, and what they lead to is written at once, when none is left.
-    fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+    fn handle(&mut self, wake: Wake) -> Result<(), ServiceDown> {
+        match wake {
+            Wake::Event(event) => self.apply(event)?,
+            Wake::Received(incoming) => self.connection.receive(incoming),
+            Wake::InputClosed => {
+                self.receiver = None;
+                self.apply_all()?;
+                self.connection.input_closed(now());
+            }
+            Wake::Stop(Stop::Down(down)) => return Err(down),
+            Wake::Stop(_) => {
+                self.apply_all()?;
+                self.connection.shut_down(now());
+            }
+            Wake::Deadline => {
+                self.apply_all()?;
+                self.connection.timeout(now());
+            }
+        }
+        Ok(())
+    }
+
+    /// What happens next. Outcomes and messages that are at hand are taken in turn, so that
+    /// neither a busy handler nor a busy client can hold up the other, and what they lead to is
+    /// written in one go when none is left.
+    fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Result<Wake, TransportError>> {
         // First, or a client that never stops sending could put it off for ever.
         if let Poll::Ready(stop) = self.stop.poll(cx) {
-            return Poll::Ready(Wake::Stop(stop));
+            return Poll::Ready(Ok(Wake::Stop(stop)));
         }
         if self.poll_deadline(cx).is_ready() {
-            return Poll::Ready(Wake::Deadline);
+            return Poll::Ready(Ok(Wake::Deadline));
         }
         loop {
             if self.sender.queued() >= GATHER {
                 if let Poll::Ready(Err(error)) = self.sender.poll_flush(cx) {
-                    return Poll::Ready(Wake::WriteFailed(error));
+                    return Poll::Ready(Err(error));
                 }
             }
             let has_room = self.sender.queued() < self.parts.output_bytes;
             if has_room {
-                if let Poll::Ready(event) = self.events.poll_next(cx) {
-                    return Poll::Ready(Wake::Event(event));
-                }
-                let receiver = self.receiver.as_mut();
-                if let Some(Poll::Ready(received)) = receiver.map(|r| r.poll_receive(cx)) {
-                    return Poll::Ready(Wake::Received(received));
+                for _ in 0..2 {
+                    self.reads_next = !self.reads_next;
+                    if let Poll::Ready(wake) = self.poll_turn(cx) {
+                        return Poll::Ready(wake);
+                    }
                 }
             }
             match self.sender.queued() {
                 0 => return Poll::Pending,
                 _ => match ready!(self.sender.poll_flush(cx)) {
-                    Err(error) => return Poll::Ready(Wake::WriteFailed(error)),
+                    Err(error) => return Poll::Ready(Err(error)),
                     Ok(()) if has_room => return Poll::Pending,
                     Ok(()) => {}
                 },
             }
         }
+    }
+
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Result<Wake, TransportError>> {
+        if !self.reads_next {
+            return self
+                .events
+                .poll_next(cx)
+                .map(|event| Ok(Wake::Event(event)));
+        }
+        let Some(receiver) = &mut self.receiver else {
+            return Poll::Pending;
+        };
+        Poll::Ready(Ok(match ready!(receiver.poll_receive(cx)) {
+            Some(Ok(frame)) => Wake::Received(Incoming::parse(&frame)),
+            Some(Err(TransportError::TooLong { limit })) => {
+                Wake::Received(Incoming::Bad(BadMessage::too_long(limit)))
+            }
+            Some(Err(error)) => return Poll::Ready(Err(error)),
+            None => Wake::InputClosed,
+        }))
     }
 
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -176,7 +213,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         sleep.as_mut().poll(cx)
     }
 
-    fn apply(&mut self, event: Event) -> Result<(), ServeError> {
+    fn apply(&mut self, event: Event) -> Result<(), ServiceDown> {
         match event {
             Event::Progress(call, report) => self.connection.progress(call, report),
             Event::Log(call, message) => self.connection.log(call, message),
@@ -184,9 +221,16 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 self.calls.forget(call);
                 self.connection.reply(call, outcome);
             }
-            Event::Down(down) => return Err(ServeError::Down(down)),
+            Event::Down(down) => return Err(down),
         }
         Ok(())
+    }
+
+    /// Applies what has happened already, before the connection begins to end: what was
+    /// finished by now is still answered.
+    fn apply_all(&mut self) -> Result<(), ServiceDown> {
+        let mut waiting = self.events.take_all().into_iter();
+        waiting.try_for_each(|event| self.apply(event))
     }
 
     /// Does what the connection has decided.
@@ -240,12 +284,6 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 Ok(())
             }
         }
-    }
-
-    async fn down(&mut self, down: ServiceDown) -> ServeError {
-        // What was finished before is still the client's, as far as it reads.
-        let _ = self.flush().await;
-        ServeError::Down(down)
     }
 }
 

@@ -33,6 +33,8 @@ enum Test {
     Sleep { ms: u64 },
     /// Report five steps and be done at once.
     Steps,
+    /// Report for ever, without a pause.
+    Chatter,
     /// Panic.
     Boom,
     /// Give what cannot be JSON.
@@ -75,6 +77,13 @@ impl RunTools<Counts> for Test {
                     cx.progress(step.into(), Some(5.0));
                 }
                 Ok("done".to_owned())
+            }
+            Self::Chatter => {
+                for step in 0.. {
+                    cx.progress(step.into(), None);
+                    tokio::task::yield_now().await;
+                }
+                unreachable!("it goes on for ever")
             }
             Self::Boom => panic!("boom"),
             Self::Unwritable => {
@@ -206,6 +215,16 @@ async fn progress_comes_before_the_reply_and_in_order() {
         }
         assert_eq!(client.receive().await.unwrap()["id"], id);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_reports_all_the_time_can_be_cancelled() {
+    let mut client = Client::of(&server().build().unwrap()).await;
+    client.call(1, "chatter", json!({})).await;
+    client.receive().await.expect("a report");
+    client.cancel(1).await;
+    client.ask(2, "ping", json!({})).await;
+    assert_eq!(client.reply().await["id"], 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -519,6 +538,7 @@ async fn a_list_has_one_page() {
             "echo",
             "sleep",
             "steps",
+            "chatter",
             "boom",
             "unwritable",
             "die",
