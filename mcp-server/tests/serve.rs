@@ -522,6 +522,335 @@ async fn a_client_that_does_not_read_pauses_only_itself() {
     drop(writing.await.unwrap());
 }
 
+/// Report a thousand steps without a pause.
+#[derive(Deserialize, JsonSchema, Tool)]
+struct Flood {}
+
+impl Run for Flood {
+    async fn run(self, cx: &Context) -> Result<String, ToolError> {
+        for step in 1..=1000 {
+            cx.progress(step.into(), None);
+        }
+        Ok("done".to_owned())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_too_many_reports_the_newest_is_kept_and_comes_before_the_reply() {
+    let server = Server::new("x", "1").tool::<Flood>().build().unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "flood", json!({})).await;
+    let mut last = 0.0;
+    let reply = loop {
+        let message = client.receive().await.unwrap();
+        if message.get("method").is_none() {
+            break message;
+        }
+        let progress = message["params"]["progress"].as_f64().unwrap();
+        assert!(progress > last, "{progress} after {last}");
+        last = progress;
+    };
+    assert_eq!(text(&reply), "done");
+    assert_eq!(last, 1000.0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_objects_are_arguments_and_none_is_an_empty_one() {
+    let mut client = Client::of(&server().build().unwrap()).await;
+    client
+        .ask(1, "tools/call", json!({ "name": "steps" }))
+        .await;
+    assert_eq!(text(&client.reply().await), "done");
+    client.call(2, "steps", json!([])).await;
+    assert_eq!(client.reply().await["error"]["code"], -32602);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_has_half_of_the_calls_and_what_is_refused_costs_none() {
+    let server = server().max_in_flight(4).build().unwrap();
+    let mut first = Client::of(&server).await;
+    for id in 1..=2 {
+        first.call(id, "sleep", json!({ "ms": 1000 })).await;
+    }
+    for id in 3..10 {
+        first.call(id, "steps", json!({})).await;
+        let data = &first.reply().await["error"]["data"];
+        assert_eq!(
+            (&data["scope"], &data["limit"]),
+            (&json!("connection"), &json!(2))
+        );
+    }
+    let mut second = Client::of(&server).await;
+    for id in 1..=2 {
+        second.call(id, "sleep", json!({ "ms": 2000 })).await;
+    }
+    let mut third = Client::of(&server).await;
+    for id in 1..10 {
+        third.call(id, "steps", json!({})).await;
+        let data = &third.reply().await["error"]["data"];
+        assert_eq!(
+            (&data["scope"], &data["limit"]),
+            (&json!("server"), &json!(4))
+        );
+    }
+    assert_eq!(server.in_flight(), 4);
+    assert_eq!(text(&first.reply().await), "slept");
+    assert_eq!(text(&first.reply().await), "slept");
+    assert_eq!(server.in_flight(), 2);
+    for id in 10..20 {
+        third.call(id, "steps", json!({})).await;
+        assert_eq!(text(&third.reply().await), "done");
+    }
+}
+
+/// A call that takes so long and, with what belongs to it, somewhat more than so many bytes.
+fn padded(ms: u64, bytes: usize) -> Value {
+    json!({
+        "name": "sleep",
+        "arguments": { "ms": ms },
+        "_meta": { "padding": "x".repeat(bytes) },
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_bytes_of_calls_are_in_flight_on_a_connection() {
+    let server = server()
+        .max_in_flight(8)
+        .max_in_flight_per_connection(8)
+        .in_flight_bytes(1000)
+        .build()
+        .unwrap();
+    let mut client = Client::of(&server).await;
+    client.ask(1, "tools/call", padded(1000, 500)).await;
+    // More refusals than there are calls to be had.
+    for id in 2..20 {
+        client.ask(id, "tools/call", padded(0, 500)).await;
+        let data = &client.reply().await["error"]["data"];
+        assert_eq!(data["unit"], "bytes");
+        assert_eq!(
+            (&data["scope"], &data["limit"]),
+            (&json!("connection"), &json!(1000))
+        );
+    }
+    client.ask(20, "tools/call", padded(0, 10)).await;
+    assert_eq!(text(&client.reply().await), "slept");
+    assert_eq!(client.reply().await["id"], 1);
+    // Each gives back what it took.
+    for id in 21..30 {
+        client.ask(id, "tools/call", padded(0, 500)).await;
+        assert_eq!(text(&client.reply().await), "slept");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_are_given_back_when_the_server_is_full() {
+    let server = server()
+        .max_in_flight(1)
+        .in_flight_bytes(1000)
+        .build()
+        .unwrap();
+    let mut other = Client::of(&server).await;
+    let mut client = Client::of(&server).await;
+    other.call(1, "sleep", json!({ "ms": 1000 })).await;
+    for id in 1..10 {
+        client.ask(id, "tools/call", padded(0, 500)).await;
+        let data = &client.reply().await["error"]["data"];
+        assert_eq!(data["scope"], "server", "{data}");
+    }
+    other.reply().await;
+    client.ask(10, "tools/call", padded(0, 500)).await;
+    assert_eq!(text(&client.reply().await), "slept");
+}
+
+/// Leave somebody behind who waits for the call to be cancelled.
+#[derive(Deserialize, JsonSchema, Tool)]
+struct Detach {}
+
+impl Run<Arc<AtomicUsize>> for Detach {
+    async fn run(self, cx: &Context<Arc<AtomicUsize>>) -> Result<String, ToolError> {
+        let cx = cx.clone();
+        tokio::spawn(async move {
+            assert!(!cx.is_cancelled());
+            cx.cancelled().await;
+            assert!(cx.is_cancelled());
+            cx.cancelled().await;
+            cx.state().fetch_add(1, Ordering::Relaxed);
+            // Whoever keeps the context keeps no place among the calls.
+            sleep(Duration::from_secs(60)).await;
+            drop(cx);
+        });
+        sleep(Duration::from_secs(60)).await;
+        Ok("slept".to_owned())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_works_for_a_call_hears_that_it_is_cancelled() {
+    let heard = Arc::new(AtomicUsize::new(0));
+    let server = Server::with_state("x", "1", heard.clone())
+        .tool::<Detach>()
+        .build()
+        .unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "detach", json!({})).await;
+    client.ask(2, "ping", json!({})).await;
+    client.reply().await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(heard.load(Ordering::Relaxed), 0);
+    client.cancel(1).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(heard.load(Ordering::Relaxed), 1);
+    assert_eq!(server.in_flight(), 0);
+}
+
+/// Hold a thread until told to return.
+#[derive(Deserialize, JsonSchema, Tool)]
+struct Hold {}
+
+impl RunBlocking<Gate> for Hold {
+    fn run(self, cx: &Context<Gate>) -> Result<String, ToolError> {
+        let gate = cx.state().0.lock().unwrap();
+        gate.recv().unwrap();
+        Ok("held".to_owned())
+    }
+}
+
+struct Gate(std::sync::Mutex<std::sync::mpsc::Receiver<()>>);
+
+#[tokio::test]
+async fn a_blocking_handler_keeps_its_slot_until_it_returns() {
+    let (open, gate) = std::sync::mpsc::channel();
+    let server = Server::with_state("x", "1", Gate(gate.into()))
+        .blocking_tool::<Hold>()
+        .build()
+        .unwrap();
+    let mut client = Client::of(&server).await;
+    for id in 1..50 {
+        open.send(()).unwrap();
+        client.call(id, "hold", json!({})).await;
+        assert_eq!(text(&client.reply().await), "held");
+        assert_eq!(server.in_flight(), 0, "given back after the reply");
+    }
+    client.call(50, "hold", json!({})).await;
+    client.ask(51, "ping", json!({})).await;
+    assert_eq!(client.reply().await["id"], 51);
+    client.cancel(50).await;
+    client.ask(52, "ping", json!({})).await;
+    assert_eq!(client.reply().await["id"], 52);
+    assert_eq!(server.in_flight(), 1, "the thread still runs");
+    open.send(()).unwrap();
+    while server.in_flight() > 0 {
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// A layer that fails each call.
+#[derive(Clone)]
+struct Fails(fn() -> BoxError);
+
+impl Layer<Next> for Fails {
+    type Service = Self;
+
+    fn layer(&self, _: Next) -> Self {
+        self.clone()
+    }
+}
+
+impl Service<Attempt> for Fails {
+    type Response = Outcome;
+    type Error = BoxError;
+    type Future = std::future::Ready<Result<Outcome, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Attempt) -> Self::Future {
+        std::future::ready(Err(self.0()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_client_reads_of_a_layers_errors_only_what_is_meant_for_it() {
+    for (error, says) in [
+        (
+            Fails(|| mcp_server::ErrorObject::invalid_params("not today").into()),
+            (-32602, "not today"),
+        ),
+        (
+            Fails(|| "the password is wrong".into()),
+            (-32603, "internal error"),
+        ),
+    ] {
+        let mut client = Client::of(&server().layer(error).build().unwrap()).await;
+        client.call(1, "steps", json!({})).await;
+        let error = &client.reply().await["error"];
+        assert_eq!(
+            (&error["code"], &error["message"]),
+            (&json!(says.0), &json!(says.1))
+        );
+    }
+}
+
+/// More than fits between the server and a client that does not read.
+fn large() -> String {
+    "x".repeat(200_000)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_finished_before_the_service_failed_is_still_written() {
+    let server = server().build().unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "echo", json!({ "text": large() })).await;
+    sleep(Duration::from_secs(1)).await;
+    server.fail(ServiceDown::new("no database"));
+    tokio::task::yield_now().await;
+    let (rest, served) = client.close().await;
+    assert_eq!(rest.len(), 1);
+    assert_eq!(text(&rest[0]).len(), large().len());
+    assert!(matches!(served, Err(ServeError::Down(_))), "{served:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_never_reads_cannot_keep_the_server() {
+    let server = server().flush(Duration::from_secs(3)).build().unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "echo", json!({ "text": large() })).await;
+    sleep(Duration::from_secs(1)).await;
+    let begin = Instant::now();
+    let Client {
+        receiver: _unread,
+        sender,
+        server,
+    } = client;
+    drop(sender);
+    server.await.unwrap().unwrap();
+    assert_eq!(begin.elapsed().as_secs(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_is_more_than_a_shutdown() {
+    let server = server().grace(Duration::from_secs(60)).build().unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "sleep", json!({ "ms": 10_000 })).await;
+    client.ask(2, "ping", json!({})).await;
+    client.reply().await;
+    server.shut_down();
+    sleep(Duration::from_secs(1)).await;
+    server.fail(ServiceDown::new("no database"));
+    let begin = Instant::now();
+    server.shut_down();
+    let served = client.server.await.unwrap();
+    assert!(matches!(served, Err(ServeError::Down(_))), "{served:?}");
+    assert_eq!(begin.elapsed().as_secs(), 0);
+    // Nor is anybody served afterwards.
+    let (_client, theirs) = pair();
+    assert!(matches!(
+        server.serve(theirs).await,
+        Err(ServeError::Down(_))
+    ));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_list_has_one_page() {
     let mut client = Client::of(&server().build().unwrap()).await;
@@ -609,6 +938,22 @@ fn what_cannot_work_is_refused_when_the_server_is_built() {
         (
             Server::new("x", "1").limits(|limits| limits.batch = 0),
             "the limit `limits.batch` is zero",
+        ),
+        (
+            Server::new("x", "1").limits(|limits| limits.listens = 0),
+            "the limit `limits.listens` is zero",
+        ),
+        (
+            Server::new("x", "1").limits(|limits| limits.subscriptions = 0),
+            "the limit `limits.subscriptions` is zero",
+        ),
+        (
+            Server::new("x", "1").limits(|limits| limits.asks = 0),
+            "the limit `limits.asks` is zero",
+        ),
+        (
+            Server::new("x", "1").limits(|limits| limits.ask = Duration::ZERO),
+            "the limit `limits.ask` is zero",
         ),
         (
             by_hand("New Tool", object()),

@@ -21,7 +21,8 @@ pub(crate) struct Peer {
 
 pub(crate) fn fixture(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fixture"));
-    command.args(args);
+    // A backtrace can take as long as what is being timed.
+    command.args(args).env("RUST_BACKTRACE", "0");
     command
 }
 

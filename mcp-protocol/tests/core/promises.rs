@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcp_protocol::connection::{
-    AskId, CallId, Change, LogMessage, Output, Progress, ServerConnection,
+    AskId, CallId, Caller, Change, LogMessage, Output, Progress, ServerConnection,
 };
 use mcp_protocol::types::*;
 use mcp_protocol::{
-    BadMessage, ErrorObject, Frame, Incoming, RawJson, ServerRequest, ServerResult,
+    BadMessage, ErrorObject, Frame, Incoming, ProtocolVersion, RawJson, ServerRequest, ServerResult,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -140,6 +140,8 @@ struct Came {
     arrays: Vec<Vec<Value>>,
     acknowledged: Vec<Value>,
     started: Vec<CallId>,
+    /// What was said of the size of those.
+    sizes: Vec<usize>,
     stopped: Vec<CallId>,
     answered: Vec<AskId>,
     closed: bool,
@@ -169,6 +171,8 @@ struct Model {
     asked: BTreeSet<AskId>,
     progress: HashMap<u64, f64>,
     tokens: u64,
+    /// What the session is spoken in.
+    version: String,
     over: bool,
     closed: bool,
 }
@@ -186,6 +190,7 @@ impl Model {
             asked: BTreeSet::new(),
             progress: HashMap::new(),
             tokens: 0,
+            version: String::new(),
             over: false,
             closed: false,
         }
@@ -224,8 +229,8 @@ impl Model {
                 if let Some(call) = self.pick_call(*which) {
                     let report = Progress {
                         progress: f64::from(*to),
-                        total: None,
-                        message: None,
+                        total: Some(if to % 2 == 0 { 200.0 } else { f64::INFINITY }),
+                        message: Some("going".to_owned()),
                     };
                     self.connection.progress(call, report);
                     assert!(self.drain().nothing());
@@ -235,7 +240,7 @@ impl Model {
                 if let Some(call) = self.pick_call(*which) {
                     let message = LogMessage {
                         level: LoggingLevel::Error,
-                        logger: None,
+                        logger: Some("part".to_owned()),
                         data: RawJson::from(json!("text")),
                     };
                     self.connection.log(call, message);
@@ -282,6 +287,7 @@ impl Model {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+                "io.modelcontextprotocol/clientInfo": { "name": "modern", "version": "1" },
             });
         }
         if let Some(token) = token {
@@ -293,6 +299,8 @@ impl Model {
         if self.over {
             return assert!(came.nothing());
         }
+        let size = params.to_string().len();
+        assert!(came.sizes.iter().all(|told| *told == size), "{came:?}");
         // Exactly one of: a reply at once, a call, a stream.
         assert_eq!(
             came.replies.len() + came.started.len() + came.acknowledged.len(),
@@ -332,7 +340,13 @@ impl Model {
                 "clientInfo": { "name": "model", "version": "1" },
             },
         }));
-        assert_eq!(self.drain().replies.len(), usize::from(!self.over));
+        let came = self.drain();
+        assert_eq!(came.replies.len(), usize::from(!self.over));
+        for reply in &came.replies {
+            if let Some(version) = reply["result"]["protocolVersion"].as_str() {
+                self.version = version.to_owned();
+            }
+        }
     }
 
     fn batch(&mut self, members: &[(u8, bool)]) {
@@ -598,12 +612,22 @@ impl Model {
                 Output::Send(outgoing) => {
                     let text = crate::support::encoded(&outgoing.message);
                     let sent: Value = serde_json::from_str(&text).expect("what is sent is JSON");
+                    let about = outgoing.about.map_or(Value::Null, |id| json!(id));
                     match sent {
-                        Value::Array(members) => came.arrays.push(members),
-                        sent => self.sent(sent, &mut came),
+                        Value::Array(members) => {
+                            assert!(about.is_null(), "a batch is about more than {about}");
+                            came.arrays.push(members);
+                        }
+                        sent => self.sent(sent, &about, &mut came),
                     }
                 }
-                Output::Start { call, .. } => came.started.push(call),
+                Output::Start {
+                    call, caller, size, ..
+                } => {
+                    came.started.push(call);
+                    came.sizes.push(size);
+                    self.introduced(&caller);
+                }
                 Output::Stop(call) => came.stopped.push(call),
                 Output::Answer(ask, _) => came.answered.push(ask),
                 Output::Heard(_) => {}
@@ -616,10 +640,24 @@ impl Model {
         came
     }
 
-    fn sent(&mut self, sent: Value, came: &mut Came) {
+    /// A caller is who it said it was, in its request or in the handshake.
+    fn introduced(&self, caller: &Caller) {
+        let modern = caller.version() == ProtocolVersion::V2026_07_28;
+        let name = caller.client().map(|client| &*client.name);
+        assert_eq!(name, Some(if modern { "modern" } else { "model" }));
+        assert!(modern || caller.version().as_str() == self.version);
+        assert!(caller.capabilities().elicitation.is_some());
+        assert_eq!(caller.log_level().is_some(), !modern);
+    }
+
+    fn sent(&mut self, sent: Value, about: &Value, came: &mut Came) {
         assert_eq!(sent["jsonrpc"], "2.0");
         match sent["method"].as_str() {
             None => {
+                assert_eq!(sent["id"], *about);
+                if sent["error"]["code"] == -31503 {
+                    assert_eq!(sent["error"]["data"]["scope"], "connection");
+                }
                 assert!(
                     sent.get("result").is_some() != sent.get("error").is_some(),
                     "neither a result nor an error, or both: {sent}"
@@ -628,21 +666,30 @@ impl Model {
             }
             Some("elicitation/create") => {
                 assert!(sent["id"].as_str().is_some_and(|id| id.starts_with("ask-")));
+                let asker = self.open.values().find(|call| call.id == *about);
+                assert!(asker.is_some_and(|call| !call.modern), "nobody asks this");
             }
             Some(method) => {
                 assert!(sent.get("id").is_none());
-                self.notified(method, &sent["params"], came);
+                self.notified(method, &sent["params"], about, came);
             }
         }
     }
 
-    fn notified(&mut self, method: &str, params: &Value, came: &mut Came) {
+    fn notified(&mut self, method: &str, params: &Value, about: &Value, came: &mut Came) {
         let stream = params["_meta"].get("io.modelcontextprotocol/subscriptionId");
+        if let Some(stream) = stream {
+            assert_eq!(stream, about);
+        }
         match method {
             "notifications/progress" => {
                 let token = params["progressToken"].as_u64().expect("our tokens");
-                let open = self.open.values().any(|call| call.token == Some(token));
-                assert!(open, "progress of a call that is not open");
+                let call = self.open.values().find(|call| call.token == Some(token));
+                let call = call.expect("progress is of a call that is open");
+                assert_eq!(call.id, *about);
+                let wordless = !call.modern && self.version == "2024-11-05";
+                assert_eq!(params.get("message").is_none(), wordless);
+                assert!(params.get("total").is_none_or(|total| total == 200.0));
                 let progress = params["progress"].as_f64().expect("a number");
                 let before = self.progress.insert(token, progress);
                 assert!(
@@ -651,8 +698,12 @@ impl Model {
                 );
             }
             "notifications/message" => {
-                let legacy = self.open.values().any(|call| !call.modern);
-                assert!(legacy, "a log message that nobody asked for");
+                let call = self.open.values().find(|call| call.id == *about);
+                assert!(
+                    call.is_some_and(|call| !call.modern),
+                    "a log message that nobody asked for"
+                );
+                assert_eq!(params["logger"], "part");
             }
             "notifications/subscriptions/acknowledged" => {
                 let stream = stream.expect("an acknowledgement names its stream");

@@ -275,6 +275,16 @@ fn junk_is_answered_with_a_null_id_until_a_newer_revision_is_spoken() {
         < absent error -32700
         "#,
     );
+    check(
+        r#"
+        >> 1 server/discover
+        < 1 ok
+        > 2 initialize "2025-06-18"
+        < 2 ok
+        > raw {nope
+        < absent error -32700
+        "#,
+    );
     check_ready("> raw {nope\n< absent error -32700");
 }
 
@@ -371,6 +381,8 @@ fn a_batch_of_nothing_to_answer_is_answered_with_nothing() {
         < 1 ok
         > raw [{"jsonrpc":"2.0","method":"notifications/initialized"}]
         -
+        > raw [{"jsonrpc":"2.0","id":2,"result":{},"error":{}},{"jsonrpc":"1.0","method":"x"}]
+        -
         "#,
     );
 }
@@ -423,6 +435,10 @@ fn progress_only_with_a_token_and_only_rising() {
         ! start 4 c
         ? progress c 0
         < notifications/progress {"progressToken": 7, "progress": 0.0}
+        >> 5 tools/call {"name": "slow", "_meta": {"progressToken": 8}}
+        ! start 5 d
+        ? progress d 1
+        < notifications/progress {"progressToken": 8, "progress": 1.0, "message": "going"}
         "#,
     );
 }
@@ -469,6 +485,10 @@ fn a_legacy_caller_can_be_asked() {
         ! start 2 a
         ? ask a q
         < ask q elicitation/create
+        > raw {"jsonrpc":"2.0","id":"ask-00","result":{"action":"accept","content":{}}}
+        > raw {"jsonrpc":"2.0","id":"ask-+0","result":{"action":"accept","content":{}}}
+        > raw {"jsonrpc":"2.0","id":0,"result":{"action":"accept","content":{}}}
+        -
         > raw {"jsonrpc":"2.0","id":"ask-0","result":{"action":"accept","content":{}}}
         ! answer q given
         > raw {"jsonrpc":"2.0","id":"ask-0","result":{"action":"accept","content":{}}}
@@ -509,6 +529,68 @@ fn every_question_is_answered_once() {
         ? ask a after
         -
         "#,
+    );
+}
+
+#[test]
+fn each_question_has_its_own_deadline() {
+    check_ready(
+        r#"
+        > 2 tools/call "ask"
+        ! start 2 a
+        ? ask a early
+        < ask early elicitation/create
+        ? wait 30000
+        ? ask a late
+        < ask late elicitation/create
+        ? wait 30000
+        < notifications/cancelled {"requestId": "ask-0"}
+        ! answer early late
+        ? wait 30000
+        < notifications/cancelled {"requestId": "ask-1"}
+        ! answer late late
+        "#,
+    );
+}
+
+#[test]
+fn what_ends_together_ends_in_the_order_it_began() {
+    let mut config = config();
+    config.limits.asks = 8;
+    let (mut begin, mut of_one, mut of_all, mut cut_off) = Default::default();
+    let add = |script: &mut String, lines: String| script.push_str(&lines);
+    for n in 0..8 {
+        add(
+            &mut begin,
+            format!("> {n} tools/call \"x\"\n! start {n} c{n}\n"),
+        );
+        add(
+            &mut of_one,
+            format!("? ask c0 q{n}\n< ask q{n} elicitation/create\n"),
+        );
+        add(
+            &mut of_all,
+            format!("? ask c{n} q{n}\n< ask q{n} elicitation/create\n"),
+        );
+        add(&mut cut_off, format!("! stop c{n}\n"));
+    }
+    of_one.push_str("> notifications/cancelled {\"requestId\": 0}\n");
+    of_all.push_str("? eof\n");
+    for n in 0..8 {
+        add(
+            &mut of_one,
+            format!(
+                "< notifications/cancelled {{\"requestId\": \"ask-{n}\"}}\n! answer q{n} gone\n"
+            ),
+        );
+        add(&mut of_all, format!("! answer q{n} gone\n! stop c{n}\n"));
+    }
+    let ready = "> \"i\" initialize \"2025-11-25\"\n< i ok\n";
+    check_with(config.clone(), &format!("{ready}{begin}{of_one}! stop c0"));
+    check_with(config.clone(), &format!("{ready}{begin}{of_all}! close 0"));
+    check_with(
+        config,
+        &format!("{ready}{begin}? eof\n? wait 1000\n{cut_off}! close 8"),
     );
 }
 
@@ -586,6 +668,17 @@ fn a_modern_request_has_to_say_who_asks() {
         < 6 error -32602
         "#,
     );
+    // A session does not make good what the request lacks.
+    check_ready(
+        r#"
+        > 2 tools/list {"_meta": {"io.modelcontextprotocol/clientCapabilities": {}}}
+        < 2 error -32602
+        > 3 tools/list {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"}}}
+        < 3 error -32602
+        > 4 tools/list {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
+        < 4 error -32602
+        "#,
+    );
 }
 
 #[test]
@@ -657,6 +750,8 @@ fn what_is_not_offered_is_no_method() {
         r#"
         > 1 initialize "2025-11-25"
         < 1 ok {"capabilities": {"tools": {}}}
+        > 9 prompts/list
+        < 9 error -32601
         > 2 resources/list
         < 2 error -32601
         > 3 logging/setLevel {"level": "info"}
@@ -669,6 +764,36 @@ fn what_is_not_offered_is_no_method() {
         ! start 6 a
         ? log a emergency quiet
         -
+        ? publish tools
+        -
+        "#,
+    );
+    let mut config = crate::support::config();
+    config.capabilities = serde_json::from_str(r#"{"resources": {}}"#).unwrap();
+    check_with(
+        config,
+        r#"
+        > 1 initialize "2025-11-25"
+        < 1 ok
+        > 2 resources/subscribe {"uri": "x:1"}
+        < 2 error -32601
+        ? publish resources
+        -
+        "#,
+    );
+}
+
+#[test]
+fn instructions_are_given_in_either_handshake() {
+    let mut config = config();
+    config.instructions = Some("be brief".to_owned());
+    check_with(
+        config,
+        r#"
+        > 1 initialize "2025-11-25"
+        < 1 ok {"instructions": "be brief"}
+        >> 2 server/discover
+        < 2 ok {"instructions": "be brief"}
         "#,
     );
 }
@@ -771,6 +896,10 @@ fn a_legacy_session_is_told_once_it_is_ready() {
         < 1 ok
         ? publish tools
         -
+        > 9 ping
+        < 9 ok
+        ? publish tools
+        -
         > notifications/initialized
         ? publish tools
         < notifications/tools/list_changed
@@ -785,6 +914,62 @@ fn a_legacy_session_is_told_once_it_is_ready() {
         > 4 resources/unsubscribe {"uri": "file:///never"}
         < 4 ok {}
         ? publish file:///a
+        -
+        "#,
+    );
+}
+
+#[test]
+fn everything_is_all_that_is_still_subscribed_to() {
+    check_ready(
+        r#"
+        > 2 resources/subscribe {"uri": "file:///a/"}
+        < 2 ok
+        >> 3 subscriptions/listen {"notifications": {"resourceSubscriptions": ["x:1"]}}
+        < notifications/subscriptions/acknowledged
+        >> 4 subscriptions/listen {"notifications": {"resourceSubscriptions": ["file:///a/b"]}}
+        < notifications/subscriptions/acknowledged
+        ? publish file:///a/c
+        < notifications/resources/updated {"uri": "file:///a/c"}
+        > notifications/cancelled {"requestId": 4}
+        -
+        ? publish everything
+        < notifications/tools/list_changed
+        < notifications/prompts/list_changed
+        < notifications/resources/list_changed
+        < notifications/resources/updated {"uri": "file:///a/"}
+        < notifications/resources/updated {"uri": "x:1", "_meta": {"io.modelcontextprotocol/subscriptionId": 3}}
+        "#,
+    );
+}
+
+#[test]
+fn subscriptions_alone_are_enough_for_a_stream() {
+    let mut config = config();
+    config.capabilities = serde_json::from_str(r#"{"resources": {"subscribe": true}}"#).unwrap();
+    check_with(
+        config,
+        r#"
+        >> 1 subscriptions/listen {"notifications": {"resourceSubscriptions": ["x:1"], "resourcesListChanged": true}}
+        < notifications/subscriptions/acknowledged {"notifications": {"resourceSubscriptions": ["x:1"]}}
+        > 2 initialize "2025-11-25"
+        < 2 ok
+        > notifications/initialized
+        ? publish resources
+        -
+        "#,
+    );
+}
+
+#[test]
+fn a_stream_in_a_batch_is_refused() {
+    check(
+        r#"
+        > 1 initialize "2025-03-26"
+        < 1 ok
+        > raw [{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}},{"jsonrpc":"2.0","id":3,"method":"ping"}]
+        < batch 2 3
+        ? publish tools
         -
         "#,
     );
@@ -806,6 +991,8 @@ fn a_session_may_hold_so_many_subscriptions() {
         < 6 ok
         >> 7 subscriptions/listen {"notifications": {"resourceSubscriptions": ["x:1", "x:2", "x:3", "x:4"]}}
         < 7 error -31503
+        >> 8 subscriptions/listen {"notifications": {"resourceSubscriptions": ["x:1", "x:2", "x:3"]}}
+        < notifications/subscriptions/acknowledged
         "#,
     );
 }
