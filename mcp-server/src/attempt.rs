@@ -109,8 +109,8 @@ where
 }
 
 impl Next {
-    pub(crate) fn innermost(service: impl Serve + 'static) -> Self {
-        Self(Arc::new(service))
+    pub(crate) fn innermost(service: Arc<impl Serve + 'static>) -> Self {
+        Self(service)
     }
 
     pub(crate) fn layered<T>(service: T) -> Self

@@ -4,10 +4,10 @@
 //! report could arrive after the reply that it was made before.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use mcp_protocol::connection::{CallId, LogMessage, Progress};
+use mcp_protocol::connection::{CallId, Change, LogMessage, Progress};
 use mcp_protocol::{ErrorObject, ServerResult};
 
 use crate::error::ServiceDown;
@@ -20,19 +20,36 @@ pub(crate) enum Event {
     Done(CallId, Result<Box<ServerResult>, ErrorObject>),
     /// No call will ever be served again.
     Down(ServiceDown),
+    /// Something that clients may want to hear of.
+    Changed(Change),
 }
 
 /// Reports and log messages that wait to be applied. Beyond it, new ones do not get in. The
 /// ends of calls always do: there is one for each call in flight, and those are counted.
 const ROOM: usize = 128;
 
+/// Different changes that wait to be told. Beyond it they become one: everything.
+const CHANGES: usize = 64;
+
 /// The queue. Clones are the same queue; none of its methods waits.
 #[derive(Clone, Default)]
 pub(crate) struct Events(Arc<Mutex<Queue>>);
 
+/// A queue that may be gone.
+#[derive(Debug)]
+pub(crate) struct WeakEvents(Weak<Mutex<Queue>>);
+
+impl WeakEvents {
+    pub(crate) fn upgrade(&self) -> Option<Events> {
+        self.0.upgrade().map(Events)
+    }
+}
+
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Event>,
+    /// Each of them once.
+    changes: VecDeque<Change>,
     driver: Option<Waker>,
 }
 
@@ -41,11 +58,26 @@ impl Events {
     pub(crate) fn push(&self, event: Event) {
         let mut queue = self.lock();
         queue.waiting.push_back(event);
-        let driver = queue.driver.take();
-        drop(queue);
-        if let Some(driver) = driver {
-            driver.wake();
+        wake(queue);
+    }
+
+    /// Adds a change, unless it is waiting to be told already.
+    pub(crate) fn changed(&self, change: &Change) {
+        let mut queue = self.lock();
+        if queue.changes.contains(change) || queue.changes.contains(&Change::Everything) {
+            return;
         }
+        if queue.changes.len() >= CHANGES {
+            queue.changes.clear();
+            queue.changes.push_back(Change::Everything);
+        } else {
+            queue.changes.push_back(change.clone());
+        }
+        wake(queue);
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakEvents {
+        WeakEvents(Arc::downgrade(&self.0))
     }
 
     /// Adds an event if there is room, and gives it back if there is none.
@@ -60,7 +92,8 @@ impl Events {
     /// The next event.
     pub(crate) fn poll_next(&self, cx: &Context<'_>) -> Poll<Event> {
         let mut queue = self.lock();
-        match queue.waiting.pop_front() {
+        let event = queue.waiting.pop_front();
+        match event.or_else(|| queue.changes.pop_front().map(Event::Changed)) {
             Some(event) => Poll::Ready(event),
             None => {
                 let waker = cx.waker();
@@ -83,6 +116,22 @@ impl Events {
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn wake(mut queue: MutexGuard<'_, Queue>) {
+    let driver = queue.driver.take();
+    drop(queue);
+    if let Some(driver) = driver {
+        driver.wake();
+    }
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queue")
+            .field("waiting", &self.waiting.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -130,5 +179,28 @@ mod tests {
         assert!(events.try_push(down()).is_err());
         events.push(down());
         assert_eq!(events.lock().waiting.len(), ROOM + 1);
+    }
+
+    #[test]
+    fn many_changes_become_one() {
+        let cx = Context::from_waker(Waker::noop());
+        let events = Events::default();
+        for _ in 0..3 {
+            events.changed(&Change::Tools);
+        }
+        assert!(matches!(
+            events.poll_next(&cx),
+            Poll::Ready(Event::Changed(Change::Tools))
+        ));
+        assert!(events.poll_next(&cx).is_pending());
+        for n in 0..=CHANGES {
+            events.changed(&Change::Resource(n.to_string()));
+        }
+        let everything = events.poll_next(&cx);
+        assert!(matches!(
+            everything,
+            Poll::Ready(Event::Changed(Change::Everything))
+        ));
+        assert!(events.poll_next(&cx).is_pending());
     }
 }

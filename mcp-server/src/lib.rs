@@ -66,11 +66,13 @@
 
 mod attempt;
 mod blocking;
+mod changes;
 mod content;
 mod context;
 mod error;
 mod events;
 pub mod limit;
+mod registry;
 mod router;
 pub mod schema;
 mod serve;
@@ -90,6 +92,7 @@ pub use mcp_protocol::{
 pub use schemars;
 
 pub use attempt::{Attempt, Next, Outcome};
+pub use changes::Changes;
 pub use content::{IntoContent, Json, Structured};
 pub use context::Context;
 pub use error::{BuildError, ServeError, ServiceDown, ToolError, ToolResultExt};

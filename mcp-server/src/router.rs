@@ -14,6 +14,8 @@ use crate::context::Context;
 pub(crate) struct Router<S> {
     pub(crate) state: Arc<S>,
     pub(crate) tools: Tools<S>,
+    /// Items on a page of a list.
+    pub(crate) page_size: usize,
 }
 
 impl<S: Send + Sync + 'static> Serve for Router<S> {
@@ -24,10 +26,12 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                 call: attempt.call,
             };
             Ok(match *attempt.request {
-                ClientRequest::ListTools(params) => match self.tools.list(&params) {
-                    Ok(list) => Outcome::Done(ServerResult::ListTools(list).into()),
-                    Err(error) => Outcome::Refused(error),
-                },
+                ClientRequest::ListTools(params) => {
+                    match self.tools.list(&params, self.page_size) {
+                        Ok(list) => Outcome::Done(ServerResult::ListTools(list).into()),
+                        Err(error) => Outcome::Refused(error),
+                    }
+                }
                 ClientRequest::CallTool(params) => self.tools.call(params, cx).await?,
                 request => {
                     Outcome::Refused(ErrorObject::method_not_found(request.method().as_str()))

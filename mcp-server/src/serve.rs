@@ -85,11 +85,13 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             parts
                 .in_flight
                 .share(parts.share, parts.in_flight_bytes, parts.config.busy_code);
+        let events = Events::default();
+        parts.changes.add(&events);
         Self {
             connection: ServerConnection::new(parts.config.clone()),
             service: LimitLayer::new(share).layer(parts.service.clone()),
             calls: Calls::default(),
-            events: Events::default(),
+            events,
             reads_next: false,
             stop: StopSignal::of(&parts),
             deadline: None,
@@ -222,6 +224,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 self.connection.reply(call, outcome);
             }
             Event::Down(down) => return Err(down),
+            Event::Changed(change) => self.connection.publish(&change),
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
 
 use crate::attempt::{Attempt, Next, Outcome};
+use crate::changes::Changes;
 use crate::error::{BuildError, ServeError, ServiceDown};
 use crate::limit::InFlight;
 use crate::router::Router;
@@ -55,6 +56,7 @@ pub struct Server<S = ()> {
     in_flight_bytes: usize,
     output_bytes: usize,
     flush: Duration,
+    page_size: usize,
 }
 
 impl Server {
@@ -79,6 +81,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             in_flight_bytes: 64 << 20,
             output_bytes: 64 << 20,
             flush: Duration::from_secs(2),
+            page_size: usize::MAX,
         }
     }
 
@@ -213,6 +216,14 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
+    /// Items on one page of a list. Default all: many hosts read the first page only. Stops
+    /// one reply from growing with what is registered.
+    #[must_use]
+    pub fn page_size(mut self, items: usize) -> Self {
+        self.page_size = items;
+        self
+    }
+
     /// The other bounds of a connection.
     #[must_use]
     pub fn limits(mut self, set: impl FnOnce(&mut Limits)) -> Self {
@@ -232,7 +243,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     ///
     /// When something in the description cannot work: see [`BuildError`].
-    pub fn build(self) -> Result<ServerHandle, BuildError> {
+    pub fn build(self) -> Result<ServerHandle<S>, BuildError> {
         self.check_limits()?;
         let share = self.share.unwrap_or((self.max_in_flight / 2).max(1));
         if share > self.max_in_flight {
@@ -242,19 +253,22 @@ impl<S: Send + Sync + 'static> Server<S> {
             });
         }
         let mut config = self.config;
-        let tools = Tools::new(self.tools)?;
-        if !tools.is_empty() {
-            config.capabilities.tools = Some(ToolsCapability::new());
-        }
-        let router = Router {
+        let router = Arc::new(Router {
             state: Arc::new(self.state),
-            tools,
-        };
+            tools: Tools::default(),
+            page_size: self.page_size,
+        });
+        for tool in self.tools {
+            router.tools.add(tool)?;
+        }
+        if !router.tools.is_empty() {
+            config.capabilities.tools = Some(ToolsCapability::new().list_changed(true));
+        }
         let service = self
             .layers
             .into_iter()
             .rev()
-            .fold(Next::innermost(router), |next, apply| apply(next));
+            .fold(Next::innermost(router.clone()), |next, apply| apply(next));
         Ok(ServerHandle {
             parts: Arc::new(Parts {
                 config: Arc::new(config),
@@ -265,7 +279,9 @@ impl<S: Send + Sync + 'static> Server<S> {
                 output_bytes: self.output_bytes,
                 flush: self.flush,
                 stop: watch::Sender::new(Stop::No),
+                changes: Changes::default(),
             }),
+            router,
         })
     }
 
@@ -277,6 +293,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             ("in_flight_bytes", self.in_flight_bytes == 0),
             ("output_bytes", self.output_bytes == 0),
             ("flush", self.flush.is_zero()),
+            ("page_size", self.page_size == 0),
             ("limits.batch", limits.batch == 0),
             ("limits.listens", limits.listens == 0),
             ("limits.subscriptions", limits.subscriptions == 0),
@@ -321,9 +338,18 @@ impl<S> fmt::Debug for Server<S> {
 /// A server that was built: serves any number of connections at once.
 ///
 /// Cheap to clone; all clones are the same server.
-#[derive(Clone)]
-pub struct ServerHandle {
+pub struct ServerHandle<S = ()> {
     parts: Arc<Parts>,
+    router: Arc<Router<S>>,
+}
+
+impl<S> Clone for ServerHandle<S> {
+    fn clone(&self) -> Self {
+        Self {
+            parts: self.parts.clone(),
+            router: self.router.clone(),
+        }
+    }
 }
 
 pub(crate) struct Parts {
@@ -335,6 +361,7 @@ pub(crate) struct Parts {
     pub(crate) output_bytes: usize,
     pub(crate) flush: Duration,
     pub(crate) stop: watch::Sender<Stop>,
+    pub(crate) changes: Changes,
 }
 
 /// What all connections of a server have to stop for.
@@ -345,7 +372,7 @@ pub(crate) enum Stop {
     Down(ServiceDown),
 }
 
-impl ServerHandle {
+impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// Serves one client until it is done, or the server is shut down.
     ///
     /// When the client sends nothing more, calls in flight have
@@ -396,6 +423,33 @@ impl ServerHandle {
         });
     }
 
+    /// Tells clients that something has changed.
+    #[must_use]
+    pub fn changes(&self) -> Changes {
+        self.parts.changes.clone()
+    }
+
+    /// Adds a tool while the server runs, and tells the clients.
+    ///
+    /// # Errors
+    ///
+    /// When hosts could not use the tool, or there is one of its name.
+    pub fn add_tool(&self, tool: Arc<dyn Tool<S>>) -> Result<(), BuildError> {
+        self.router.tools.add(tool)?;
+        self.parts.changes.tools();
+        Ok(())
+    }
+
+    /// Removes a tool while the server runs, and tells the clients. Calls of it that run go
+    /// on. Says whether there was a tool of this name.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        let removed = self.router.tools.remove(name);
+        if removed {
+            self.parts.changes.tools();
+        }
+        removed
+    }
+
     /// How many calls are in flight, on all connections.
     #[must_use]
     pub fn in_flight(&self) -> usize {
@@ -412,7 +466,7 @@ impl ServerHandle {
     }
 }
 
-impl fmt::Debug for ServerHandle {
+impl<S> fmt::Debug for ServerHandle<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerHandle")
             .field("info", &self.parts.config.info)

@@ -7,41 +7,35 @@ use crate::server::ServerHandle;
 /// The exit status of a process that SIGINT has ended.
 const INTERRUPTED: i32 = 130;
 
-pub(crate) async fn shut_down(server: ServerHandle) {
-    if let Err(error) = first_and_second(&server).await {
+/// Shuts the server down at the first signal and ends the process at the second.
+pub(crate) async fn shut_down<S: Send + Sync + 'static>(server: ServerHandle<S>) {
+    if let Err(error) = wait(|| server.shut_down()).await {
         tracing::error!(%error, "cannot wait for signals");
     }
 }
 
 #[cfg(unix)]
-async fn first_and_second(server: &ServerHandle) -> io::Result<()> {
+async fn wait(first: impl FnOnce()) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
 
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    for stop in [shut_down_server, exit] {
+    let mut next = async || {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        stop(server);
-    }
-    Ok(())
+    };
+    next().await;
+    first();
+    next().await;
+    std::process::exit(INTERRUPTED)
 }
 
 #[cfg(not(unix))]
-async fn first_and_second(server: &ServerHandle) -> io::Result<()> {
-    for stop in [shut_down_server, exit] {
-        tokio::signal::ctrl_c().await?;
-        stop(server);
-    }
-    Ok(())
-}
-
-fn shut_down_server(server: &ServerHandle) {
-    server.shut_down();
-}
-
-fn exit(_: &ServerHandle) {
-    std::process::exit(INTERRUPTED);
+async fn wait(first: impl FnOnce()) -> io::Result<()> {
+    tokio::signal::ctrl_c().await?;
+    first();
+    tokio::signal::ctrl_c().await?;
+    std::process::exit(INTERRUPTED)
 }

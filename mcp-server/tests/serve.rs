@@ -118,7 +118,7 @@ struct Client {
 }
 
 impl Client {
-    async fn of(server: &ServerHandle) -> Self {
+    async fn of<S: Send + Sync + 'static>(server: &ServerHandle<S>) -> Self {
         let (ours, theirs) = pair();
         let server = server.clone();
         let server = tokio::spawn(async move { server.serve(theirs).await });

@@ -1,6 +1,5 @@
 //! `tools/list` and `tools/call`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcp_protocol::tool::is_name;
@@ -12,49 +11,46 @@ use tower::BoxError;
 use crate::attempt::Outcome;
 use crate::context::Context;
 use crate::error::{BuildError, Kind, ToolError};
+use crate::registry::{Duplicate, Registry};
 use crate::schema;
 use crate::tool::Tool;
 
-/// The tools of a server, in the order in which they were registered.
-pub(crate) struct Tools<S> {
-    tools: Vec<Arc<dyn Tool<S>>>,
-    definitions: Vec<types::Tool>,
-    by_name: HashMap<String, usize>,
+/// The tools of a server.
+pub(crate) struct Tools<S>(Registry<types::Tool, dyn Tool<S>>);
+
+impl<S> Default for Tools<S> {
+    fn default() -> Self {
+        Self(Registry::default())
+    }
 }
 
 impl<S: 'static> Tools<S> {
-    /// Checks what no host could use.
-    pub(crate) fn new(tools: Vec<Arc<dyn Tool<S>>>) -> Result<Self, BuildError> {
-        let mut definitions = Vec::with_capacity(tools.len());
-        let mut by_name = HashMap::with_capacity(tools.len());
-        for (at, tool) in tools.iter().enumerate() {
-            let definition = checked(tool.definition())?;
-            if by_name.insert(definition.name.clone(), at).is_some() {
-                return Err(BuildError::DuplicateTool {
-                    name: definition.name,
-                });
-            }
-            definitions.push(definition);
-        }
-        Ok(Self {
-            tools,
-            definitions,
-            by_name,
-        })
+    /// Adds a tool, unless no host could use it.
+    pub(crate) fn add(&self, tool: Arc<dyn Tool<S>>) -> Result<(), BuildError> {
+        let definition = checked(tool.definition())?;
+        let name = definition.name.clone();
+        self.0
+            .insert(&name, definition, tool)
+            .map_err(|Duplicate| BuildError::DuplicateTool { name })
+    }
+
+    pub(crate) fn remove(&self, name: &str) -> bool {
+        self.0.remove(name)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.tools.is_empty()
+        self.0.is_empty()
     }
 
-    pub(crate) fn list(&self, params: &PaginatedParams) -> Result<ListToolsResult, ErrorObject> {
-        match &params.cursor {
-            // All tools are on the first page, so no cursor was ever given out.
-            Some(_) => Err(ErrorObject::invalid_params(
-                "Invalid params: unknown cursor",
-            )),
-            None => Ok(ListToolsResult::new(self.definitions.clone())),
-        }
+    pub(crate) fn list(
+        &self,
+        params: &PaginatedParams,
+        size: usize,
+    ) -> Result<ListToolsResult, ErrorObject> {
+        let page = self.0.page(params.cursor.as_deref(), size)?;
+        let mut result = ListToolsResult::new(page.definitions);
+        result.next_cursor = page.next;
+        Ok(result)
     }
 }
 
@@ -64,7 +60,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
         params: CallToolParams,
         cx: Context<S>,
     ) -> Result<Outcome, BoxError> {
-        let Some(tool) = self.by_name.get(&params.name) else {
+        let Some(tool) = self.0.find(&params.name) else {
             let error = format!("Unknown tool: {}", params.name);
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
         };
@@ -73,7 +69,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
             let error = "Invalid params: `arguments` is not an object";
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
         }
-        match self.tools[*tool].call(arguments, cx).await {
+        match tool.call(arguments, cx).await {
             Ok(result) => Ok(Outcome::Done(ServerResult::CallTool(result).into())),
             Err(ToolError(Kind::Failed(message))) => {
                 let result = CallToolResult::new()
