@@ -116,7 +116,7 @@ pub(crate) fn serde_word(attributes: &[Attribute], word: &str) -> Option<Meta> {
 }
 
 /// `HttpGet2` as `http_get2`, `GetURL` as `get_url`.
-fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::new();
     for (at, &letter) in letters.iter().enumerate() {

@@ -40,41 +40,18 @@ impl Attrs {
         };
         for attribute in attributes {
             if attribute.path().is_ident("tool") {
-                if let Err(error) = attrs.list(attribute) {
-                    attrs.error.get_or_insert(error);
-                }
+                const USAGE: &str =
+                    "attributes of a tool stand in parentheses: `#[tool(name = \"…\")]`";
+                let error = items(attribute, USAGE, |input| attrs.item(input));
+                attrs.error = attrs.error.take().or(error);
             }
         }
         attrs
     }
 
-    fn list(&mut self, attribute: &Attribute) -> Result<()> {
-        let Meta::List(list) = &attribute.meta else {
-            return Err(Error::new_spanned(
-                attribute,
-                "attributes of a tool stand in parentheses: `#[tool(name = \"…\")]`",
-            ));
-        };
-        list.parse_args_with(|input: ParseStream<'_>| {
-            while !input.is_empty() {
-                if let Err(error) = self.item(input).and_then(|()| comma(input)) {
-                    self.error.get_or_insert(error);
-                    skip(input)?;
-                }
-            }
-            Ok(())
-        })
-    }
-
     fn item(&mut self, input: ParseStream<'_>) -> Result<()> {
-        let word = input.call(Ident::parse_any)?;
-        let name = word.to_string();
-        if name != "icon" && self.words.iter().any(|known| *known == name) {
-            let error = format!("`{name}` is given twice");
-            return Err(Error::new(word.span(), error));
-        }
-        self.words.push(word.clone());
-        match name.as_str() {
+        let word = word(&mut self.words, input)?;
+        match word.to_string().as_str() {
             "name" => self.name = Some(text(&word, input)?),
             "title" => self.title = Some(text(&word, input)?),
             "description" => self.description = Some(text(&word, input)?),
@@ -100,7 +77,41 @@ impl Attrs {
     }
 }
 
-fn value<T: Parse>(word: &Ident, input: ParseStream<'_>, what: &str) -> Result<T> {
+/// Reads what stands in an attribute's parentheses, each time one item, and goes on behind a
+/// mistake. Gives the first one.
+pub(crate) fn items(
+    attribute: &Attribute,
+    usage: &str,
+    mut item: impl FnMut(ParseStream<'_>) -> Result<()>,
+) -> Option<Error> {
+    let Meta::List(list) = &attribute.meta else {
+        return Some(Error::new_spanned(attribute, usage));
+    };
+    let mut first = None;
+    let read = list.parse_args_with(|input: ParseStream<'_>| {
+        while !input.is_empty() {
+            if let Err(error) = item(input).and_then(|()| comma(input)) {
+                first.get_or_insert(error);
+                skip(input)?;
+            }
+        }
+        Ok(())
+    });
+    first.or(read.err())
+}
+
+/// The word that an item begins with, which has not been given before, or may be repeated.
+pub(crate) fn word(given: &mut Vec<Ident>, input: ParseStream<'_>) -> Result<Ident> {
+    let word = input.call(Ident::parse_any)?;
+    if word != "icon" && given.contains(&word) {
+        let error = format!("`{word}` is given twice");
+        return Err(Error::new(word.span(), error));
+    }
+    given.push(word.clone());
+    Ok(word)
+}
+
+pub(crate) fn value<T: Parse>(word: &Ident, input: ParseStream<'_>, what: &str) -> Result<T> {
     if !input.peek(Token![=]) {
         let error = format!("`{word}` wants a value: `{word} = {what}`");
         return Err(Error::new(word.span(), error));
@@ -109,7 +120,7 @@ fn value<T: Parse>(word: &Ident, input: ParseStream<'_>, what: &str) -> Result<T
     input.parse()
 }
 
-fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
+pub(crate) fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     let text: syn::Lit = value(word, input, "\"…\"")?;
     match text {
         syn::Lit::Str(text) if !text.value().trim().is_empty() => Ok(text),

@@ -9,8 +9,8 @@ use crate::ast::{self, Set, Tool};
 use crate::attr::Attrs;
 
 /// Where the names come from that the derives use.
-pub(crate) fn home(attrs: &Attrs) -> Path {
-    match &attrs.krate {
+pub(crate) fn home(krate: Option<&Path>) -> Path {
+    match krate {
         Some(path) => parse_quote!(#path::__private),
         None => parse_quote!(::mcp_server::__private),
     }
@@ -26,7 +26,7 @@ pub(crate) fn output(attrs: &Attrs) -> Type {
 
 /// `impl ToolArgs`.
 pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
-    let home = home(&tool.attrs);
+    let home = home(tool.attrs.krate.as_ref());
     let ident = tool.ident;
     let (name, span) = tool.name();
     let name = ast::text(&name, span);
@@ -71,7 +71,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
 
 /// `impl ToolSet`, with a struct for the arguments of each tool.
 pub(crate) fn set(set: &Set<'_>) -> TokenStream {
-    let home = home(&set.attrs);
+    let home = home(set.attrs.krate.as_ref());
     let ident = set.ident;
     let tools = set.tools.as_deref().unwrap_or_default();
     let structs = tools.iter().map(|tool| arguments(tool, &home));

@@ -10,7 +10,7 @@ use crate::expand::{home, output};
 
 pub(crate) fn tool(tool: &Tool<'_>, input: &DeriveInput, error: &Error) -> TokenStream {
     let refusal = error.to_compile_error();
-    let home = home(&tool.attrs);
+    let home = home(tool.attrs.krate.as_ref());
     let output = output(&tool.attrs);
     let ident = tool.ident;
     let (parameters, arguments, bounds) = input.generics.split_for_impl();
@@ -44,7 +44,7 @@ pub(crate) fn tool(tool: &Tool<'_>, input: &DeriveInput, error: &Error) -> Token
 
 pub(crate) fn set(set: &Set<'_>, input: &DeriveInput, error: &Error) -> TokenStream {
     let refusal = error.to_compile_error();
-    let home = home(&set.attrs);
+    let home = home(set.attrs.krate.as_ref());
     let ident = set.ident;
     let (parameters, arguments, bounds) = input.generics.split_for_impl();
     let predicates = bounds.map(|bounds| &bounds.predicates);

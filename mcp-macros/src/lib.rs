@@ -1,15 +1,17 @@
-//! Derives that describe tools. Use them through `mcp-server`, which re-exports both and
-//! documents the traits that they implement.
+//! Derives that describe tools and prompts. Use them through `mcp-server`, which re-exports
+//! them and documents the traits that they implement.
 //!
 //! A derive describes and never touches a function: what it writes is what a person would
 //! write by hand with the public API. [`Tool`] is for a struct whose fields are the arguments
-//! of one tool; [`Tools`] is for an enum with one variant for each tool.
+//! of one tool; [`Tools`] is for an enum with one variant for each tool; [`Prompt`] is for a
+//! struct whose fields are the arguments of a prompt.
 
 mod ast;
 mod attr;
 mod doc;
 mod expand;
 mod fallback;
+mod prompt;
 mod valid;
 
 use proc_macro::TokenStream;
@@ -66,4 +68,26 @@ pub fn tools(input: TokenStream) -> TokenStream {
         Err(error) => fallback::set(&set, &input, &error),
     }
     .into()
+}
+
+/// Describes a prompt by a struct: the fields are its arguments.
+///
+/// Implements `PromptArgs`. Nothing else need be derived.
+///
+/// ```text
+/// /// Ask for a review of code.
+/// #[derive(Prompt)]
+/// #[prompt(title = "Review")]
+/// struct Review {
+///     /// The code.
+///     code: String,
+///     /// How many lines to look at.
+///     lines: Option<usize>,
+/// }
+/// ```
+///
+#[doc = include_str!("prompt/attributes.md")]
+#[proc_macro_derive(Prompt, attributes(prompt))]
+pub fn prompt(input: TokenStream) -> TokenStream {
+    prompt::derive(&parse_macro_input!(input as DeriveInput)).into()
 }

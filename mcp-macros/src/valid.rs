@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, DeriveInput, Error, Field, Fields, Generics, Result};
+use syn::{Attribute, DeriveInput, Error, Field, Fields, Generics, LitStr, Result};
 
 use crate::ast::{self, Set, Tool};
 
@@ -114,12 +114,7 @@ fn is_described(tool: &Tool<'_>) -> Result<()> {
             return refuse(flag, "a tool that is `read_only` destroys nothing");
         }
     }
-    for icon in &tool.attrs.icons {
-        let source = icon.value();
-        if !source.starts_with("https://") && !source.starts_with("data:") {
-            return refuse(icon, "an icon is at an `https:` or a `data:` URI");
-        }
-    }
+    tool.attrs.icons.iter().try_for_each(icon)?;
     if let (Some(span), Some(_)) = (
         tool.attrs.open,
         ast::serde_word(tool.source, "deny_unknown_fields"),
@@ -133,6 +128,14 @@ fn is_described(tool: &Tool<'_>) -> Result<()> {
     }
 }
 
+pub(crate) fn icon(icon: &LitStr) -> Result<()> {
+    let source = icon.value();
+    if source.starts_with("https://") || source.starts_with("data:") {
+        return Ok(());
+    }
+    refuse(icon, "an icon is at an `https:` or a `data:` URI")
+}
+
 fn argument(field: &Field) -> Result<()> {
     match field.attrs.iter().find(|attr| attr.path().is_ident("tool")) {
         Some(attribute) => refuse(
@@ -143,7 +146,7 @@ fn argument(field: &Field) -> Result<()> {
     }
 }
 
-fn attributes_are_known(error: &Option<Error>) -> Result<()> {
+pub(crate) fn attributes_are_known(error: &Option<Error>) -> Result<()> {
     error.clone().map_or(Ok(()), Err)
 }
 
@@ -168,6 +171,6 @@ fn is_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
-fn refuse(at: impl ToTokens, error: impl std::fmt::Display) -> Result<()> {
+pub(crate) fn refuse(at: impl ToTokens, error: impl std::fmt::Display) -> Result<()> {
     Err(Error::new_spanned(at, error))
 }

@@ -1,5 +1,6 @@
 //! What a tower layer sees of a call, and what comes back.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
 use mcp_protocol::connection::Caller;
+use mcp_protocol::types::InputRequest;
 use mcp_protocol::{ClientRequest, ErrorObject, Method, ServerResult};
 use tower::{BoxError, Service};
 
@@ -19,7 +21,7 @@ use crate::error::ServiceDown;
 /// messages to each other is dealt with before.
 #[derive(Clone)]
 pub struct Attempt {
-    pub(crate) request: Box<ClientRequest>,
+    pub(crate) request: Arc<ClientRequest>,
     pub(crate) call: Arc<Call>,
     /// Bytes that the request's parameters take.
     pub(crate) size: usize,
@@ -71,6 +73,20 @@ pub enum Outcome {
     Done(Box<ServerResult>),
     /// An error for the caller.
     Refused(ErrorObject),
+    /// The handler needs something of the user first, and will be tried again. A layer passes
+    /// it on.
+    Needs(Needs),
+}
+
+/// What a handler needs before it can give a result, by the names it has given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Needs(pub(crate) BTreeMap<String, InputRequest>);
+
+impl Needs {
+    /// The names of what is needed.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
 }
 
 /// An attempt being served, whatever serves it.
@@ -98,8 +114,8 @@ where
     T::Future: Send,
 {
     fn serve(self: Arc<Self>, attempt: Attempt) -> Serving {
-        let mut service = self.0.clone();
         Box::pin(async move {
+            let mut service = self.0.clone();
             poll_fn(|cx| service.poll_ready(cx))
                 .await
                 .map_err(|error| ServiceDown::because(error.into()))?;

@@ -4,15 +4,18 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mcp_protocol::connection::{CallId, Caller, LogMessage, Progress};
+use mcp_protocol::connection::{Answer, CallId, Caller, LogMessage, Progress};
 use mcp_protocol::types::LoggingLevel;
-use mcp_protocol::{ErrorObject, RawJson, ServerResult};
+use mcp_protocol::{ErrorObject, ProtocolVersion, RawJson, ServerRequest, ServerResult};
 use serde::Serialize;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
-use crate::error::ServiceDown;
+use crate::attempt::Needs;
+use crate::error::{Kind, ServiceDown, ToolError};
 use crate::events::{Event, Events};
+use crate::input::{Input, Inputs, Look, Unanswered, missing};
 use crate::limit::Slot;
+use crate::rounds::Answers;
 
 /// What a handler has besides its arguments: the server's state, who is calling, and ways to
 /// tell the caller how it goes.
@@ -43,6 +46,52 @@ impl<S> Context<S> {
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.call.caller
+    }
+
+    /// What was asked for under this name: it is there, or the attempt ends.
+    ///
+    /// Not `async`. If the answer is there, it is given; if not, the question is noted and an
+    /// error returned that only the SDK can make, so that `?` ends the attempt. The user is
+    /// asked, and the handler runs again from its beginning. *What stands before the last
+    /// input runs once for each round: do what has an effect after it.*
+    ///
+    /// An answer belongs to its question: if the handler asks something else under the same
+    /// name, the user is asked again.
+    ///
+    /// ```
+    /// use mcp_server::input::{fields, Elicited};
+    /// use mcp_server::types::RequestedSchema;
+    /// use mcp_server::prelude::*;
+    ///
+    /// # fn delete(cx: &Context) -> Result<String, ToolError> {
+    /// let sure = fields("Really delete everything?", RequestedSchema::new([] as [(String, types::StringSchema); 0]));
+    /// match cx.input("sure", sure.answer())? {
+    ///     Elicited::Accepted(_) => Ok("deleted".to_owned()),
+    ///     Elicited::Declined | Elicited::Cancelled => Ok("left alone".to_owned()),
+    /// }
+    /// # }
+    /// # use mcp_server::types;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// To be passed on with `?`: the answer is not there yet, the user said no, or the client
+    /// has not declared that it can be asked.
+    pub fn input<I: Input>(&self, name: &str, input: I) -> Result<I::Value, ToolError> {
+        self.inputs(((name, input),)).map(|(value,)| value)
+    }
+
+    /// Several inputs in one round: `cx.inputs((("a", form(…)), ("b", roots())))?`.
+    ///
+    /// # Errors
+    ///
+    /// As [`input`](Self::input).
+    pub fn inputs<I: Inputs>(&self, inputs: I) -> Result<I::Values, ToolError> {
+        let values = inputs.look(&mut &*self.call)?;
+        values.ok_or_else(|| {
+            let asked = self.call.answers().take_asked();
+            ToolError(Kind::Needs(Needs(asked)))
+        })
     }
 
     /// Tells the caller how much is done, of how much if that is known.
@@ -99,7 +148,8 @@ impl<S> Context<S> {
         }
     }
 
-    /// Waits until the call is cancelled, which may be never.
+    /// Waits until nobody waits for the call any more: it was cancelled, a layer has given it
+    /// up, or it has ended.
     ///
     /// An async handler need not watch it: it is dropped. This is for work that the handler
     /// has handed to somebody else. A cancellation is a wish, which comes too late for what is
@@ -110,7 +160,7 @@ impl<S> Context<S> {
         self.call.cancelled.wait().await;
     }
 
-    /// Whether the call is cancelled.
+    /// Whether nobody waits for the call any more: see [`cancelled`](Self::cancelled).
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.call.cancelled.is_set()
@@ -124,8 +174,10 @@ pub(crate) struct Call {
     events: Events,
     /// The newest report that found no room.
     unsent: Mutex<Option<Progress>>,
+    /// What the user has answered so far.
+    answers: Mutex<Answers>,
     /// What the call holds of the calls in flight, from when it is admitted until it ends.
-    slot: Mutex<Option<Slot>>,
+    slot: Mutex<Held>,
     cancelled: Flag,
 }
 
@@ -136,7 +188,8 @@ impl Call {
             caller,
             events,
             unsent: Mutex::new(None),
-            slot: Mutex::new(None),
+            answers: Mutex::default(),
+            slot: Mutex::default(),
             cancelled: Flag::default(),
         }
     }
@@ -149,18 +202,37 @@ impl Call {
         self.cancelled.set();
     }
 
+    pub(crate) fn answers(&self) -> MutexGuard<'_, Answers> {
+        lock(&self.answers)
+    }
+
+    /// Asks a legacy client; the answer comes by the receiver.
+    pub(crate) fn ask(&self, request: ServerRequest) -> oneshot::Receiver<Answer> {
+        let (to, answer) = oneshot::channel();
+        self.events.push(Event::Ask(self.id, request.into(), to));
+        answer
+    }
+
+    /// Holds a slot until it has been [released](Self::release).
     pub(crate) fn hold(&self, slot: Slot) {
-        *lock(&self.slot) = Some(slot);
+        *lock(&self.slot) = Held {
+            slot: Some(slot),
+            holders: 1,
+        };
     }
 
-    /// Takes the slot away, for work that outlives the call's task.
-    pub(crate) fn take_slot(&self) -> Option<Slot> {
-        lock(&self.slot).take()
+    /// Holds the slot once more, for work that may outlive the call's task.
+    pub(crate) fn hold_on(&self) {
+        lock(&self.slot).holders += 1;
     }
 
-    /// Gives the slot back, if it was not taken away.
+    /// Gives the slot back, if nobody else holds it.
     pub(crate) fn release(&self) {
-        drop(self.take_slot());
+        let mut held = lock(&self.slot);
+        held.holders = held.holders.saturating_sub(1);
+        if held.holders == 0 {
+            held.slot = None;
+        }
     }
 
     fn report(&self, report: Progress) {
@@ -187,6 +259,50 @@ impl Call {
             Err(down) => Event::Down(down),
         });
     }
+}
+
+impl Look<ToolError> for &Call {
+    fn look<I: Input>(&mut self, name: &str, input: &I) -> Result<Option<I::Value>, ToolError> {
+        let question = input.request();
+        let read = self
+            .answers()
+            .to(name, &question)
+            .map(|answer| input.read(answer));
+        match read {
+            Some(Ok(value)) => return Ok(Some(value)),
+            Some(Err(Unanswered::Declined)) => {
+                return Err(ToolError::failed(format_args!(
+                    "the user declined `{name}`"
+                )));
+            }
+            Some(Err(Unanswered::Cancelled)) => {
+                return Err(ToolError::failed(format_args!(
+                    "the user cancelled `{name}`"
+                )));
+            }
+            Some(Err(Unanswered::Unusable)) | None => {}
+        }
+        match missing(&question, self.caller.capabilities()) {
+            // The error that says what is missing is of the newest revision.
+            Some(missing) if self.caller.version() >= ProtocolVersion::V2026_07_28 => {
+                Err(ToolError::refused(ErrorObject::missing_capability(missing)))
+            }
+            Some(_) => Err(ToolError::failed(format_args!(
+                "the client cannot be asked for `{name}`: it has not declared that it can"
+            ))),
+            None => {
+                self.answers().ask(name, question);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// A slot, and how many need it.
+#[derive(Default)]
+struct Held {
+    slot: Option<Slot>,
+    holders: usize,
 }
 
 /// Nothing panics while it holds one of these locks.

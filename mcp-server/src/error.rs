@@ -8,6 +8,7 @@ use mcp_protocol::ErrorObject;
 use mcp_protocol::transport::TransportError;
 use tower::BoxError;
 
+use crate::attempt::Needs;
 use crate::schema::SchemaError;
 
 /// Why a tool did not give a result.
@@ -22,13 +23,15 @@ pub struct ToolError(pub(crate) Kind);
 pub(crate) enum Kind {
     Failed(String),
     Refused(ErrorObject),
+    Needs(Needs),
     Down(ServiceDown),
 }
 
 impl ToolError {
     /// The tool failed, in a way that a model can read and act upon.
     ///
-    /// Becomes a result with `isError`. Spec: [tool errors].
+    /// Becomes a result with `isError`, which only tools have: of a prompt it becomes an
+    /// internal error with this message. Spec: [tool errors].
     ///
     /// [tool errors]: https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
     #[must_use]
@@ -123,7 +126,9 @@ pub(crate) fn sort(error: BoxError) -> Result<ErrorObject, ServiceDown> {
 }
 
 /// Why a server cannot be built: what is wrong, and where.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` says the same as its `Display`, for it is what a `main` that returns it prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A limit of zero would let nothing through.
@@ -154,6 +159,44 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
+    /// A resource whose URI is none: it has to begin with a scheme and to hold no spaces.
+    #[error("{uri:?} is not a URI that a resource can have")]
+    ResourceUri {
+        /// The URI.
+        uri: String,
+    },
+    /// Two resources at one URI, of which a client could read but one.
+    #[error("two resources are at {uri:?}")]
+    DuplicateResource {
+        /// The URI.
+        uri: String,
+    },
+    /// A URI template that is none, or beyond what can be matched: see
+    /// [`Template`](crate::Template).
+    #[error("the URI template {template:?} has, at byte {at}, {why}")]
+    UriTemplate {
+        /// The template.
+        template: String,
+        /// Bytes before the place.
+        at: usize,
+        /// What is there.
+        why: &'static str,
+    },
+    /// The same URI template twice.
+    #[error("two templates are {template:?}")]
+    DuplicateTemplate {
+        /// The template.
+        template: String,
+    },
+    /// A prompt without a name, which no client could get.
+    #[error("a prompt has no name")]
+    PromptWithoutName,
+    /// Two prompts of one name, of which a client could get but one.
+    #[error("two prompts are named {name:?}")]
+    DuplicatePrompt {
+        /// The name.
+        name: String,
+    },
     /// A schema that hosts cannot use.
     #[error("the {which} schema of the tool {name:?}: {error}")]
     Schema {
@@ -167,7 +210,9 @@ pub enum BuildError {
 }
 
 /// Why [`serve`](crate::Server::serve) ended, if not because the client was done.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` says the same as its `Display`, for it is what a `main` that returns it prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
     /// The server's description is wrong.
@@ -185,4 +230,16 @@ pub enum ServeError {
     /// The connection's task panicked, which is a bug in the transport or in this crate.
     #[error("the connection panicked: {0}")]
     Panicked(String),
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use mcp_protocol::connection::{CallId, Change, LogMessage, Progress};
-use mcp_protocol::{ErrorObject, ServerResult};
+use mcp_protocol::connection::{Answer, CallId, Change, LogMessage, Progress};
+use mcp_protocol::{ErrorObject, ServerRequest, ServerResult};
+use tokio::sync::oneshot;
 
 use crate::error::ServiceDown;
 
@@ -20,6 +21,8 @@ pub(crate) enum Event {
     Done(CallId, Result<Box<ServerResult>, ErrorObject>),
     /// No call will ever be served again.
     Down(ServiceDown),
+    /// The call needs an answer of its client.
+    Ask(CallId, Box<ServerRequest>, oneshot::Sender<Answer>),
     /// Something that clients may want to hear of.
     Changed(Change),
 }

@@ -49,7 +49,9 @@
 //! | to | see |
 //! |---|---|
 //! | write a tool | [`Run`], [`RunTools`] for several, [`RunBlocking`] for one that blocks |
+//! | give something to read | [`StaticResource`], [`Directory`], [`Resource`], [`Template`] |
 //! | say what a tool takes and gives | `#[derive(Tool)]`, `#[derive(Tools)]`, [`IntoContent`], [`schema`] |
+//! | write a prompt | [`Render`], `#[derive(Prompt)]`, [`IntoMessages`] |
 //! | put a server together | [`Server`] |
 //! | wrap every call | [`Server::layer`] |
 //! | serve many connections, shut down | [`ServerHandle`] |
@@ -66,15 +68,21 @@
 
 mod attempt;
 mod blocking;
+mod cache;
 mod changes;
 mod content;
 mod context;
 mod error;
 mod events;
+pub mod input;
 pub mod limit;
+mod prompt;
 mod registry;
+mod resource;
+mod rounds;
 mod router;
 pub mod schema;
+mod seal;
 mod serve;
 mod server;
 #[cfg(feature = "signal")]
@@ -82,7 +90,7 @@ mod signal;
 mod tool;
 
 pub use async_trait::async_trait;
-pub use mcp_macros::{Tool, Tools};
+pub use mcp_macros::{Prompt, Tool, Tools};
 pub use mcp_protocol::connection::{Caller, Limits};
 pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
 pub use mcp_protocol::{
@@ -91,11 +99,15 @@ pub use mcp_protocol::{
 };
 pub use schemars;
 
-pub use attempt::{Attempt, Next, Outcome};
+pub use attempt::{Attempt, Needs, Next, Outcome};
+pub use cache::Cache;
 pub use changes::Changes;
 pub use content::{IntoContent, Json, Structured};
 pub use context::Context;
 pub use error::{BuildError, ServeError, ServiceDown, ToolError, ToolResultExt};
+pub use prompt::{IntoMessages, Prompt, PromptArgs, Render, optional_argument, required_argument};
+pub use resource::{Directory, Resource, StaticResource, Template, Variables, base64, resource_fn};
+pub use seal::StateKey;
 pub use server::{Server, ServerHandle};
 pub use tool::{Run, RunBlocking, RunTools, Tool};
 
@@ -105,8 +117,9 @@ pub mod prelude {
     pub use serde::{Deserialize, Serialize};
 
     pub use crate::{
-        BuildError, Context, IntoContent, Json, Run, RunBlocking, RunTools, ServeError, Server,
-        ServerHandle, Structured, Tool, ToolError, ToolResultExt, Tools,
+        BuildError, Context, IntoContent, IntoMessages, Json, Prompt, Render, Run, RunBlocking,
+        RunTools, ServeError, Server, ServerHandle, Structured, Tool, ToolError, ToolResultExt,
+        Tools,
     };
 }
 
@@ -117,11 +130,14 @@ pub mod __private {
     pub use mcp_protocol::tool::{
         ArgumentError, ToolArgs, ToolSet, decode_arguments, decode_closed_arguments,
     };
-    pub use mcp_protocol::types::{CallToolResult, Icon, Tool, ToolAnnotations};
+    pub use mcp_protocol::types::{
+        CallToolResult, Icon, Prompt, PromptArgument, Tool, ToolAnnotations,
+    };
     pub use schemars;
     pub use serde;
     pub use serde_json;
 
     pub use crate::content::{IntoContent, Structured};
+    pub use crate::prompt::{PromptArgs, optional_argument, required_argument};
     pub use crate::schema;
 }

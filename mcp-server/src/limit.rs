@@ -17,8 +17,8 @@ use std::task::{Context, Poll, ready};
 use mcp_protocol::{BusyData, BusyScope, ErrorCode, ErrorObject, SERVER_BUSY};
 use tower::{BoxError, Layer, Service};
 
-use crate::attempt::{Attempt, Next, Outcome, Serving};
-use crate::context::Call;
+use crate::attempt::{Attempt, Outcome};
+use crate::rounds::{Rounds, RoundsFuture};
 
 /// The calls in flight on a whole server.
 #[derive(Clone, Debug)]
@@ -162,10 +162,10 @@ impl LimitLayer {
     }
 }
 
-impl Layer<Next> for LimitLayer {
+impl Layer<Rounds> for LimitLayer {
     type Service = Limit;
 
-    fn layer(&self, inner: Next) -> Limit {
+    fn layer(&self, inner: Rounds) -> Limit {
         Limit {
             share: self.share.clone(),
             inner,
@@ -177,7 +177,7 @@ impl Layer<Next> for LimitLayer {
 #[derive(Clone, Debug)]
 pub struct Limit {
     share: Share,
-    inner: Next,
+    inner: Rounds,
 }
 
 impl Service<Attempt> for Limit {
@@ -185,18 +185,17 @@ impl Service<Attempt> for Limit {
     type Error = BoxError;
     type Future = LimitFuture;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(cx)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, attempt: Attempt) -> LimitFuture {
         match self.share.try_acquire(&attempt) {
             Ok(slot) => {
-                let call = attempt.call.clone();
-                call.hold(slot);
+                attempt.call.hold(slot);
                 LimitFuture::Admitted(Admitted {
-                    future: self.inner.call(attempt),
-                    call,
+                    future: self.inner.serve(attempt),
+                    released: false,
                 })
             }
             Err(busy) => LimitFuture::Refused(Some(Outcome::Refused(busy))),
@@ -214,13 +213,21 @@ pub enum LimitFuture {
 
 /// A call that is being served. It holds a slot until it ends, in whatever way.
 pub struct Admitted {
-    future: Serving,
-    call: Arc<Call>,
+    future: RoundsFuture,
+    released: bool,
+}
+
+impl Admitted {
+    fn release(&mut self) {
+        if !std::mem::replace(&mut self.released, true) {
+            self.future.call().release();
+        }
+    }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        self.call.release();
+        self.release();
     }
 }
 
@@ -241,10 +248,10 @@ impl Future for Admitted {
     type Output = Result<Outcome, BoxError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let outcome = ready!(self.future.as_mut().poll(cx));
+        let outcome = ready!(Pin::new(&mut self.future).poll(cx));
         // Before the outcome can be seen: whoever reacts to a reply must not be refused for
         // the slot that this very call held.
-        self.call.release();
+        self.release();
         Poll::Ready(outcome)
     }
 }

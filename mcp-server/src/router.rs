@@ -1,11 +1,16 @@
 //! From a request to the family that serves it.
 
+mod completion;
+pub(crate) mod prompts;
+pub(crate) mod resources;
 pub(crate) mod tools;
 
 use std::sync::Arc;
 
 use mcp_protocol::{ClientRequest, ErrorObject, ServerResult};
 
+use self::prompts::Prompts;
+use self::resources::Resources;
 use self::tools::Tools;
 use crate::attempt::{Attempt, Outcome, Serve, Serving};
 use crate::context::Context;
@@ -14,6 +19,8 @@ use crate::context::Context;
 pub(crate) struct Router<S> {
     pub(crate) state: Arc<S>,
     pub(crate) tools: Tools<S>,
+    pub(crate) prompts: Prompts<S>,
+    pub(crate) resources: Resources<S>,
     /// Items on a page of a list.
     pub(crate) page_size: usize,
 }
@@ -25,18 +32,41 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                 state: self.state.clone(),
                 call: attempt.call,
             };
-            Ok(match *attempt.request {
-                ClientRequest::ListTools(params) => {
-                    match self.tools.list(&params, self.page_size) {
-                        Ok(list) => Outcome::Done(ServerResult::ListTools(list).into()),
-                        Err(error) => Outcome::Refused(error),
-                    }
-                }
+            Ok(match &*attempt.request {
+                ClientRequest::ListTools(params) => match self.tools.list(params, self.page_size) {
+                    Ok(list) => Outcome::Done(ServerResult::ListTools(list).into()),
+                    Err(error) => Outcome::Refused(error),
+                },
                 ClientRequest::CallTool(params) => self.tools.call(params, cx).await?,
+                ClientRequest::ListResources(params) => {
+                    let list = self.resources.list(params, self.page_size);
+                    answered(list.map(ServerResult::ListResources))
+                }
+                ClientRequest::ListResourceTemplates(params) => {
+                    let list = self.resources.list_templates(params, self.page_size);
+                    answered(list.map(ServerResult::ListResourceTemplates))
+                }
+                ClientRequest::ReadResource(params) => self.resources.read(params, cx).await?,
+                ClientRequest::ListPrompts(params) => {
+                    let list = self.prompts.list(params, self.page_size);
+                    answered(list.map(ServerResult::ListPrompts))
+                }
+                ClientRequest::GetPrompt(params) => self.prompts.get(params, cx).await?,
+                ClientRequest::Complete(params) => {
+                    let proposals = self.complete(params, cx).await;
+                    answered(proposals.map(ServerResult::Complete))
+                }
                 request => {
                     Outcome::Refused(ErrorObject::method_not_found(request.method().as_str()))
                 }
             })
         })
+    }
+}
+
+fn answered(result: Result<ServerResult, ErrorObject>) -> Outcome {
+    match result {
+        Ok(result) => Outcome::Done(result.into()),
+        Err(error) => Outcome::Refused(error),
     }
 }

@@ -4,6 +4,7 @@
 //! messages to each other is the connection's business: nothing here looks into one.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,10 +12,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use mcp_protocol::connection::{CallId, CallMap, Caller, Output, ServerConnection};
+use mcp_protocol::connection::{Answer, AskId, CallId, CallMap, Caller, Output, ServerConnection};
 use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
 use mcp_protocol::{BadMessage, ClientRequest, ErrorObject, Incoming, ServerResult};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::coop::consume_budget;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
@@ -25,6 +26,7 @@ use crate::context::Call;
 use crate::error::{self, ServeError, ServiceDown};
 use crate::events::{Event, Events};
 use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer};
+use crate::rounds::Rounds;
 use crate::server::{Parts, Stop};
 
 /// Bytes that are gathered before they are written although more messages are at hand.
@@ -69,6 +71,8 @@ struct Driver<R, W> {
     service: Limit,
     calls: Calls,
     events: Events,
+    /// Who waits for an answer of the client. The connection answers each of them.
+    asks: HashMap<AskId, oneshot::Sender<Answer>>,
     /// Whose turn it is: the client's messages, or the calls' events.
     reads_next: bool,
     stop: StopSignal,
@@ -89,9 +93,11 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         parts.changes.add(&events);
         Self {
             connection: ServerConnection::new(parts.config.clone()),
-            service: LimitLayer::new(share).layer(parts.service.clone()),
+            service: LimitLayer::new(share)
+                .layer(Rounds::new(parts.service.clone(), parts.rules.clone())),
             calls: Calls::default(),
             events,
+            asks: HashMap::new(),
             reads_next: false,
             stop: StopSignal::of(&parts),
             deadline: None,
@@ -106,9 +112,14 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             let wake = poll_fn(|cx| self.poll_wake(cx)).await;
             let handled = match wake {
                 Ok(wake) => self.handle(wake),
-                Err(error) => return gone(error),
+                Err(error) => {
+                    // If it is reading that has failed, the client may still be there.
+                    let _ = self.flush().await;
+                    return gone(error);
+                }
             };
             if let Err(down) = handled {
+                self.parts.stop(Stop::Down(down.clone()));
                 // What was finished before is still the client's, as far as it reads.
                 self.settle();
                 let _ = self.flush().await;
@@ -224,6 +235,12 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 self.connection.reply(call, outcome);
             }
             Event::Down(down) => return Err(down),
+            Event::Ask(call, question, to) => {
+                // A question that cannot be asked is gone, which is what dropping `to` says.
+                if let Some(ask) = self.connection.ask(call, *question, now()) {
+                    self.asks.insert(ask, to);
+                }
+            }
             Event::Changed(change) => self.connection.publish(&change),
         }
         Ok(())
@@ -250,14 +267,20 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                     size,
                 } => self.start(call, request, caller, size),
                 Output::Stop(call) => self.calls.stop(call),
-                Output::Answer(..) | Output::Heard(_) => {}
+                Output::Answer(ask, answer) => {
+                    if let Some(to) = self.asks.remove(&ask) {
+                        // Whoever does not wait any more has been stopped.
+                        let _ = to.send(answer);
+                    }
+                }
+                Output::Heard(_) => {}
                 Output::Close { cut_off } => return Some(End { cut_off }),
             }
         }
         None
     }
 
-    fn start(&mut self, id: CallId, request: Box<ClientRequest>, caller: Caller, size: usize) {
+    fn start(&mut self, id: CallId, request: Arc<ClientRequest>, caller: Caller, size: usize) {
         let call = Arc::new(Call::new(id, caller, self.events.clone()));
         let attempt = Attempt {
             request,
@@ -374,7 +397,7 @@ impl Drop for Calls {
 
 /// The task of one call.
 async fn work_on(call: Arc<Call>, work: Admitted) {
-    let mut cancel = CancelOnDrop(Some(&call));
+    let _ended = EndOnDrop(&call);
     let outcome = match caught(work).await {
         Ok(Ok(outcome)) => Ok(result(outcome)),
         Ok(Err(error)) => error::sort(error).map(Err),
@@ -383,18 +406,15 @@ async fn work_on(call: Arc<Call>, work: Admitted) {
             Ok(Err(ErrorObject::internal("internal error")))
         }
     };
-    cancel.0 = None;
     call.finish(outcome);
 }
 
-/// Tells whoever still works for a call that it was cancelled.
-struct CancelOnDrop<'a>(Option<&'a Call>);
+/// Tells whoever still works for a call that nobody waits for it any more.
+struct EndOnDrop<'a>(&'a Call);
 
-impl Drop for CancelOnDrop<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        if let Some(call) = self.0 {
-            call.cancel();
-        }
+        self.0.cancel();
     }
 }
 
@@ -402,6 +422,8 @@ fn result(outcome: Outcome) -> Result<Box<ServerResult>, ErrorObject> {
     match outcome {
         Outcome::Done(result) => Ok(result),
         Outcome::Refused(error) => Err(error),
+        // The rounds have dealt with it, unless a layer has made it up.
+        Outcome::Needs(_) => Err(ErrorObject::internal("internal error")),
     }
 }
 

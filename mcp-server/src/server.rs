@@ -7,16 +7,25 @@ use std::time::Duration;
 use mcp_protocol::ErrorCode;
 use mcp_protocol::connection::{Limits, ServerConfig};
 use mcp_protocol::transport::Transport;
-use mcp_protocol::types::{Declared, Implementation, ToolsCapability};
+use mcp_protocol::types::{
+    Declared, Implementation, PromptsCapability, ResourcesCapability, ToolsCapability,
+};
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
 
 use crate::attempt::{Attempt, Next, Outcome};
+use crate::cache::Cache;
 use crate::changes::Changes;
 use crate::error::{BuildError, ServeError, ServiceDown};
 use crate::limit::InFlight;
+use crate::prompt::{Prompt, Render};
+use crate::resource::{Directory, Resource, Template};
+use crate::rounds::Rules;
 use crate::router::Router;
+use crate::router::prompts::Prompts;
+use crate::router::resources::Resources;
 use crate::router::tools::Tools;
+use crate::seal::{Seal, StateKey};
 use crate::serve;
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 
@@ -50,6 +59,10 @@ pub struct Server<S = ()> {
     config: ServerConfig,
     state: S,
     tools: Vec<Arc<dyn Tool<S>>>,
+    prompts: Vec<Arc<dyn Prompt<S>>>,
+    resources: Vec<Arc<dyn Resource<S>>>,
+    templates: Vec<Box<dyn Template<S>>>,
+    resource_cache: Cache,
     layers: Vec<ApplyLayer>,
     max_in_flight: usize,
     share: Option<usize>,
@@ -57,6 +70,10 @@ pub struct Server<S = ()> {
     output_bytes: usize,
     flush: Duration,
     page_size: usize,
+    state_keys: Vec<StateKey>,
+    state_age: Duration,
+    state_bytes: usize,
+    rounds: usize,
 }
 
 impl Server {
@@ -69,12 +86,35 @@ impl Server {
 
 impl<S: Send + Sync + 'static> Server<S> {
     /// A server whose handlers share `state`: see [`Context::state`](crate::Context::state).
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use mcp_server::prelude::*;
+    ///
+    /// /// Count one more.
+    /// #[derive(Deserialize, JsonSchema, Tool)]
+    /// #[tool(content = u64)]
+    /// struct Count {}
+    ///
+    /// impl Run<AtomicU64> for Count {
+    ///     async fn run(self, cx: &Context<AtomicU64>) -> Result<u64, ToolError> {
+    ///         Ok(cx.state().fetch_add(1, Ordering::Relaxed) + 1)
+    ///     }
+    /// }
+    ///
+    /// let server = Server::with_state("counter", "1.0.0", AtomicU64::new(0)).tool::<Count>();
+    /// ```
     #[must_use]
     pub fn with_state(name: impl Into<String>, version: impl Into<String>, state: S) -> Self {
         Self {
             config: ServerConfig::new(Implementation::new(name, version)),
             state,
             tools: Vec::new(),
+            prompts: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            resource_cache: Cache::default(),
             layers: Vec::new(),
             max_in_flight: 512,
             share: None,
@@ -82,6 +122,10 @@ impl<S: Send + Sync + 'static> Server<S> {
             output_bytes: 64 << 20,
             flush: Duration::from_secs(2),
             page_size: usize::MAX,
+            state_keys: Vec::new(),
+            state_age: Duration::from_secs(600),
+            state_bytes: 64 << 10,
+            rounds: 8,
         }
     }
 
@@ -137,18 +181,71 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
+    /// Adds something that can be read at one URI.
+    #[must_use]
+    pub fn resource(mut self, resource: impl Resource<S>) -> Self {
+        self.resources.push(Arc::new(resource));
+        self
+    }
+
+    /// Adds what can be read at the URIs of a template. A URI that more than one template fits
+    /// is read from the first one that has something there, and a [`resource`](Self::resource)
+    /// of that URI comes before all of them.
+    #[must_use]
+    pub fn template(mut self, template: impl Template<S>) -> Self {
+        self.templates.push(Box::new(template));
+        self
+    }
+
+    /// Adds the files of a directory.
+    #[must_use]
+    pub fn directory(self, directory: Directory) -> Self {
+        self.template(directory)
+    }
+
+    /// How long clients may keep the lists of resources and what they have read. Default not
+    /// at all.
+    #[must_use]
+    pub fn resource_cache(mut self, cache: Cache) -> Self {
+        self.resource_cache = cache;
+        self
+    }
+
+    /// Adds a prompt.
+    #[must_use]
+    pub fn prompt<P: Render<S>>(self) -> Self {
+        self.dyn_prompt(crate::prompt::from_render::<P, S>())
+    }
+
+    /// Adds a prompt that was made by hand.
+    #[must_use]
+    pub fn dyn_prompt(mut self, prompt: Arc<dyn Prompt<S>>) -> Self {
+        self.prompts.push(prompt);
+        self
+    }
+
     /// Wraps every call in a tower layer. Of several, the first is the outermost.
     ///
     /// The layer is applied once, when the server is built, and its service is cloned for each
     /// call, so the service has to be `Clone`. One that is not, such as tower's `RateLimit`,
-    /// goes under a `BufferLayer`, which has to be built within a tokio runtime.
+    /// goes under a `BufferLayer`, in one stack: a second `.layer` would see them apart. A
+    /// buffer has to be built within a tokio runtime.
     ///
     /// ```
-    /// # use mcp_server::Server;
+    /// # use mcp_server::{Attempt, Server};
     /// use std::time::Duration;
+    /// use tower::ServiceBuilder;
+    /// use tower::buffer::BufferLayer;
+    /// use tower::limit::RateLimitLayer;
     /// use tower::timeout::TimeoutLayer;
     ///
-    /// let server = Server::new("patient", "1.0.0").layer(TimeoutLayer::new(Duration::from_secs(30)));
+    /// let server = Server::new("patient", "1.0.0")
+    ///     .layer(TimeoutLayer::new(Duration::from_secs(30)))
+    ///     .layer(
+    ///         ServiceBuilder::new()
+    ///             .layer(BufferLayer::<Attempt>::new(64))
+    ///             .layer(RateLimitLayer::new(10, Duration::from_secs(1))),
+    ///     );
     /// ```
     #[must_use]
     pub fn layer<L>(mut self, layer: L) -> Self
@@ -182,7 +279,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Bytes that the parameters of one connection's calls in flight may take. Default 64 MiB.
+    /// Bytes that one connection's calls in flight may keep in memory. Default 64 MiB.
     /// Stops a client from filling memory with few large calls; a call beyond it is answered
     /// `server_busy`.
     #[must_use]
@@ -224,6 +321,39 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
+    /// The keys that what clients carry between rounds is authenticated with: the first one
+    /// for what is sent, all of them for what comes back. Default one that is made when the
+    /// server is built. Servers that answer for one another share theirs; to change a key, the
+    /// new one is put first until the old one's states have expired.
+    #[must_use]
+    pub fn state_keys(mut self, keys: impl IntoIterator<Item = StateKey>) -> Self {
+        self.state_keys = keys.into_iter().collect();
+        self
+    }
+
+    /// How long what a client carries is taken. Default 10 minutes. Stops an old answer from
+    /// being used for ever.
+    #[must_use]
+    pub fn state_age(mut self, age: Duration) -> Self {
+        self.state_age = age;
+        self
+    }
+
+    /// The longest state that a client is made to carry, in bytes. Default 64 KiB. Stops
+    /// answers from piling up.
+    #[must_use]
+    pub fn state_bytes(mut self, bytes: usize) -> Self {
+        self.state_bytes = bytes;
+        self
+    }
+
+    /// Rounds of questions in one call. Default 8. Stops a handler from asking for ever.
+    #[must_use]
+    pub fn rounds(mut self, rounds: usize) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
     /// The other bounds of a connection.
     #[must_use]
     pub fn limits(mut self, set: impl FnOnce(&mut Limits)) -> Self {
@@ -256,13 +386,40 @@ impl<S: Send + Sync + 'static> Server<S> {
         let router = Arc::new(Router {
             state: Arc::new(self.state),
             tools: Tools::default(),
+            prompts: Prompts::default(),
+            resources: Resources::new(self.resource_cache),
             page_size: self.page_size,
         });
         for tool in self.tools {
             router.tools.add(tool)?;
         }
+        for prompt in self.prompts {
+            router.prompts.add(prompt)?;
+        }
+        for resource in self.resources {
+            router.resources.add(resource)?;
+        }
+        for template in self.templates {
+            router.resources.add_template(template)?;
+        }
+        if !router.resources.is_empty() {
+            let capability = ResourcesCapability::new()
+                .subscribe(true)
+                .list_changed(true);
+            config.capabilities.resources = Some(capability);
+        }
         if !router.tools.is_empty() {
             config.capabilities.tools = Some(ToolsCapability::new().list_changed(true));
+        }
+        if !router.prompts.is_empty() {
+            config.capabilities.prompts = Some(PromptsCapability::new().list_changed(true));
+        }
+        if !router.prompts.is_empty() || router.resources.has_templates() {
+            config.capabilities.completions = Some(Declared::new());
+        }
+        let mut keys = self.state_keys;
+        if keys.is_empty() {
+            keys.push(StateKey::random());
         }
         let service = self
             .layers
@@ -278,6 +435,14 @@ impl<S: Send + Sync + 'static> Server<S> {
                 in_flight_bytes: self.in_flight_bytes,
                 output_bytes: self.output_bytes,
                 flush: self.flush,
+                rules: Arc::new(Rules {
+                    seal: Seal {
+                        keys,
+                        age: self.state_age,
+                        max_bytes: self.state_bytes,
+                    },
+                    most: self.rounds,
+                }),
                 stop: watch::Sender::new(Stop::No),
                 changes: Changes::default(),
             }),
@@ -294,6 +459,9 @@ impl<S: Send + Sync + 'static> Server<S> {
             ("output_bytes", self.output_bytes == 0),
             ("flush", self.flush.is_zero()),
             ("page_size", self.page_size == 0),
+            ("state_age", self.state_age.is_zero()),
+            ("state_bytes", self.state_bytes == 0),
+            ("rounds", self.rounds == 0),
             ("limits.batch", limits.batch == 0),
             ("limits.listens", limits.listens == 0),
             ("limits.subscriptions", limits.subscriptions == 0),
@@ -331,6 +499,7 @@ impl<S> fmt::Debug for Server<S> {
         f.debug_struct("Server")
             .field("info", &self.config.info)
             .field("tools", &self.tools.len())
+            .field("prompts", &self.prompts.len())
             .finish_non_exhaustive()
     }
 }
@@ -360,6 +529,7 @@ pub(crate) struct Parts {
     pub(crate) in_flight_bytes: usize,
     pub(crate) output_bytes: usize,
     pub(crate) flush: Duration,
+    pub(crate) rules: Arc<Rules>,
     pub(crate) stop: watch::Sender<Stop>,
     pub(crate) changes: Changes,
 }
@@ -370,6 +540,19 @@ pub(crate) enum Stop {
     No,
     ShutDown,
     Down(ServiceDown),
+}
+
+impl Parts {
+    /// Ends all connections, unless they end already and for no lesser reason.
+    pub(crate) fn stop(&self, stop: Stop) {
+        self.stop.send_if_modified(|now| {
+            let worse = matches!(now, Stop::No) || matches!(stop, Stop::Down(_));
+            if worse {
+                *now = stop;
+            }
+            worse
+        });
+    }
 }
 
 impl<S: Send + Sync + 'static> ServerHandle<S> {
@@ -403,24 +586,14 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// Ends all connections: calls in flight have [`grace`](Server::grace) to end, and no
     /// others are started.
     pub fn shut_down(&self) {
-        self.stop(Stop::ShutDown);
+        self.parts.stop(Stop::ShutDown);
     }
 
     /// Ends all connections at once, with [`ServeError::Down`].
     ///
     /// For a server that finds out, outside of any call, that it can do no more work.
     pub fn fail(&self, reason: ServiceDown) {
-        self.stop(Stop::Down(reason));
-    }
-
-    fn stop(&self, stop: Stop) {
-        self.parts.stop.send_if_modified(|now| {
-            let worse = matches!(now, Stop::No) || matches!(stop, Stop::Down(_));
-            if worse {
-                *now = stop;
-            }
-            worse
-        });
+        self.parts.stop(Stop::Down(reason));
     }
 
     /// Tells clients that something has changed.
@@ -448,6 +621,83 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
             self.parts.changes.tools();
         }
         removed
+    }
+
+    /// Adds a resource while the server runs, and tells the clients. A server that was built
+    /// with neither a resource nor a template does not offer any.
+    ///
+    /// # Errors
+    ///
+    /// When its URI is none, or there is a resource there.
+    pub fn add_resource(&self, resource: impl Resource<S>) -> Result<(), BuildError> {
+        self.router.resources.add(Arc::new(resource))?;
+        self.parts.changes.resources();
+        Ok(())
+    }
+
+    /// Removes a resource while the server runs, and tells the clients. Says whether there was
+    /// one at this URI.
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        let removed = self.router.resources.remove(uri);
+        if removed {
+            self.parts.changes.resources();
+        }
+        removed
+    }
+
+    /// Adds a template while the server runs, and tells the clients. A server that was built
+    /// with neither a resource nor a template does not offer any.
+    ///
+    /// # Errors
+    ///
+    /// When its URI template cannot be matched, or is there already.
+    pub fn add_template(&self, template: impl Template<S>) -> Result<(), BuildError> {
+        self.router.resources.add_template(Box::new(template))?;
+        self.parts.changes.resources();
+        Ok(())
+    }
+
+    /// Removes the template with this URI template while the server runs, and tells the
+    /// clients. Says whether there was one.
+    pub fn remove_template(&self, uri_template: &str) -> bool {
+        let removed = self.router.resources.remove_template(uri_template);
+        if removed {
+            self.parts.changes.resources();
+        }
+        removed
+    }
+
+    /// Adds a prompt while the server runs, and tells the clients.
+    ///
+    /// Clients ask for prompts only on a server that was built with one.
+    ///
+    /// # Errors
+    ///
+    /// When it has no name, or there is one of its name.
+    pub fn add_prompt(&self, prompt: Arc<dyn Prompt<S>>) -> Result<(), BuildError> {
+        self.router.prompts.add(prompt)?;
+        self.parts.changes.prompts();
+        Ok(())
+    }
+
+    /// Removes a prompt while the server runs, and tells the clients. Says whether there was a
+    /// prompt of this name.
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        let removed = self.router.prompts.remove(name);
+        if removed {
+            self.parts.changes.prompts();
+        }
+        removed
+    }
+
+    /// Waits until the server has been told to end, by [`shut_down`](Self::shut_down),
+    /// [`fail`](Self::fail) or a signal. For a loop that accepts connections.
+    ///
+    /// Cancel safe.
+    pub async fn ending(&self) {
+        let mut stop = self.parts.stop.subscribe();
+        // The sender lives as long as `self`, so there is no error to wait for.
+        let _ = stop.wait_for(|stop| *stop != Stop::No).await;
     }
 
     /// How many calls are in flight, on all connections.

@@ -57,14 +57,16 @@ impl<S: 'static> Tools<S> {
 impl<S: Send + Sync + 'static> Tools<S> {
     pub(crate) async fn call(
         &self,
-        params: CallToolParams,
+        params: &CallToolParams,
         cx: Context<S>,
     ) -> Result<Outcome, BoxError> {
         let Some(tool) = self.0.find(&params.name) else {
-            let error = format!("Unknown tool: {}", params.name);
+            // No more of it than a name can have: an answer must not grow with what was sent.
+            let error = format!("Unknown tool: {:.128}", params.name);
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
         };
-        let arguments = params.arguments.unwrap_or(RawJson::empty_object());
+        let arguments = params.arguments.clone();
+        let arguments = arguments.unwrap_or(RawJson::empty_object());
         if !arguments.is_object() {
             let error = "Invalid params: `arguments` is not an object";
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
@@ -78,6 +80,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
                 Ok(Outcome::Done(ServerResult::CallTool(result).into()))
             }
             Err(ToolError(Kind::Refused(error))) => Ok(Outcome::Refused(error)),
+            Err(ToolError(Kind::Needs(needs))) => Ok(Outcome::Needs(needs)),
             Err(ToolError(Kind::Down(down))) => Err(down.into()),
         }
     }

@@ -21,6 +21,29 @@ mod tools {
         }
     }
 
+    #[derive(Prompt)]
+    #[prompt(crate = renamed)]
+    pub struct Review {
+        code: String,
+        lines: Option<u32>,
+    }
+
+    impl Render for Review {
+        async fn render(self, _: &Context) -> Result<impl IntoMessages, ToolError> {
+            Ok(format!("{} {:?}", self.code, self.lines))
+        }
+    }
+
+    #[derive(Prompt)]
+    #[prompt(crate = renamed)]
+    pub struct Bare;
+
+    impl Render for Bare {
+        async fn render(self, _: &Context) -> Result<impl IntoMessages, ToolError> {
+            Ok("bare")
+        }
+    }
+
     #[derive(Tools)]
     #[tool(crate = renamed)]
     pub enum Notes {
@@ -41,6 +64,8 @@ mod tools {
 fn main() {
     let server = renamed::Server::new("test", "0")
         .tool::<tools::Deploy>()
-        .tools::<tools::Notes>();
+        .tools::<tools::Notes>()
+        .prompt::<tools::Review>()
+        .prompt::<tools::Bare>();
     assert!(server.build().is_ok());
 }

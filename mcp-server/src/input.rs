@@ -1,0 +1,328 @@
+//! What a handler can ask for: of the user, of the model, of the client.
+//!
+//! *What stands before the last input of a handler runs once for each round: do what has an
+//! effect after it.* A handler that asks for an input either has it or ends; when the answer
+//! is there, it is run again from its beginning. That is the same for every revision of the
+//! protocol, although up to 2025-11-25 a server asks its client, and since 2026-07-28 it says
+//! in a result what it needs and the client calls again.
+
+use std::marker::PhantomData;
+
+use mcp_protocol::types::{
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, Declared, ElicitAction,
+    ElicitMode, ElicitParams, ElicitResult, ElicitationCapability, EmptyParams, InputRequest,
+    ListRootsResult, RequestedSchema, Root, RootsCapability, SamplingCapability,
+};
+use mcp_protocol::{RawJson, ServerRequest};
+use serde::de::DeserializeOwned;
+
+/// Something that a handler asks for with [`Context::input`](crate::Context::input).
+///
+/// Implemented by what [`form`], [`fields`], [`page`], [`sample`] and [`roots`] give.
+pub trait Input {
+    /// What the handler gets.
+    type Value;
+
+    /// What is asked.
+    fn request(&self) -> InputRequest;
+
+    /// What an answer says.
+    ///
+    /// # Errors
+    ///
+    /// [`Unanswered`], when it does not say what was asked for.
+    fn read(&self, answer: &RawJson) -> Result<Self::Value, Unanswered>;
+}
+
+/// Why an answer is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// It is not of the form that was asked for: the question is asked again.
+    Unusable,
+    /// The user said no: the call ends.
+    Declined,
+    /// The user closed the question: the call ends.
+    Cancelled,
+}
+
+/// What a person fills in.
+///
+/// Flat: each field is text, a number, a yes or no, or a choice.
+pub trait Form: DeserializeOwned {
+    /// The fields.
+    fn schema() -> RequestedSchema;
+}
+
+/// Asks the user to fill in a form.
+#[must_use]
+pub fn form<T: Form>(message: impl Into<String>) -> FormInput<T> {
+    FormInput {
+        params: ElicitParams::form(message, T::schema()),
+        value: PhantomData,
+    }
+}
+
+/// Asks the user to fill in a form that is known at run time only. Gives the members that the
+/// user filled in, as a JSON object.
+#[must_use]
+pub fn fields(message: impl Into<String>, schema: RequestedSchema) -> FormInput<RawJson> {
+    FormInput {
+        params: ElicitParams::form(message, schema),
+        value: PhantomData,
+    }
+}
+
+/// Sends the user to a web page; gives nothing but that the user agreed to go. What should not
+/// pass through the client, such as a password, is asked there.
+#[must_use]
+pub fn page(message: impl Into<String>, url: impl Into<String>) -> PageInput {
+    PageInput(ElicitParams::page(message, url))
+}
+
+/// Asks the client's model for a message.
+#[must_use]
+pub fn sample(params: CreateMessageParams) -> SampleInput {
+    SampleInput(params)
+}
+
+/// Asks the client which directories it works on.
+#[must_use]
+pub fn roots() -> RootsInput {
+    RootsInput(())
+}
+
+/// [`form`], or [`fields`].
+#[derive(Clone, Debug)]
+pub struct FormInput<T> {
+    params: ElicitParams,
+    value: PhantomData<fn() -> T>,
+}
+
+/// [`page`].
+#[derive(Clone, Debug)]
+pub struct PageInput(ElicitParams);
+
+/// [`sample`].
+#[derive(Clone, Debug)]
+pub struct SampleInput(CreateMessageParams);
+
+/// [`roots`].
+#[derive(Clone, Debug)]
+pub struct RootsInput(());
+
+/// What a user did with a question: see [`FormInput::answer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elicited<T> {
+    /// Answered it.
+    Accepted(T),
+    /// Said no.
+    Declined,
+    /// Closed it.
+    Cancelled,
+}
+
+/// An input of which a no is an answer, too.
+#[derive(Clone, Debug)]
+pub struct OrNot<I>(I);
+
+impl<T> FormInput<T> {
+    /// Takes a no for an answer, which otherwise ends the call.
+    #[must_use]
+    pub fn answer(self) -> OrNot<Self> {
+        OrNot(self)
+    }
+}
+
+impl PageInput {
+    /// Takes a no for an answer, which otherwise ends the call.
+    #[must_use]
+    pub fn answer(self) -> OrNot<Self> {
+        OrNot(self)
+    }
+}
+
+impl<T: DeserializeOwned> Input for FormInput<T> {
+    type Value = T;
+
+    fn request(&self) -> InputRequest {
+        InputRequest::Elicit(self.params.clone())
+    }
+
+    fn read(&self, answer: &RawJson) -> Result<T, Unanswered> {
+        let content = accepted(answer)?.content;
+        let content = content.map(|content| RawJson::encode(&content));
+        content
+            .unwrap_or(Ok(RawJson::empty_object()))
+            .and_then(|content| content.decode())
+            .or(Err(Unanswered::Unusable))
+    }
+}
+
+impl Input for PageInput {
+    type Value = ();
+
+    fn request(&self) -> InputRequest {
+        InputRequest::Elicit(self.0.clone())
+    }
+
+    fn read(&self, answer: &RawJson) -> Result<(), Unanswered> {
+        accepted(answer).map(|_| ())
+    }
+}
+
+impl Input for SampleInput {
+    type Value = CreateMessageResult;
+
+    fn request(&self) -> InputRequest {
+        InputRequest::CreateMessage(self.0.clone())
+    }
+
+    fn read(&self, answer: &RawJson) -> Result<CreateMessageResult, Unanswered> {
+        answer.decode().or(Err(Unanswered::Unusable))
+    }
+}
+
+impl Input for RootsInput {
+    type Value = Vec<Root>;
+
+    fn request(&self) -> InputRequest {
+        InputRequest::ListRoots(EmptyParams::new())
+    }
+
+    fn read(&self, answer: &RawJson) -> Result<Vec<Root>, Unanswered> {
+        let result = answer.decode::<ListRootsResult>();
+        result
+            .map(|result| result.roots)
+            .or(Err(Unanswered::Unusable))
+    }
+}
+
+impl<I: Input> Input for OrNot<I> {
+    type Value = Elicited<I::Value>;
+
+    fn request(&self) -> InputRequest {
+        self.0.request()
+    }
+
+    fn read(&self, answer: &RawJson) -> Result<Elicited<I::Value>, Unanswered> {
+        match self.0.read(answer) {
+            Ok(value) => Ok(Elicited::Accepted(value)),
+            Err(Unanswered::Declined) => Ok(Elicited::Declined),
+            Err(Unanswered::Cancelled) => Ok(Elicited::Cancelled),
+            Err(Unanswered::Unusable) => Err(Unanswered::Unusable),
+        }
+    }
+}
+
+fn accepted(answer: &RawJson) -> Result<ElicitResult, Unanswered> {
+    let result: ElicitResult = answer.decode().or(Err(Unanswered::Unusable))?;
+    match result.action {
+        ElicitAction::Accept => Ok(result),
+        ElicitAction::Decline => Err(Unanswered::Declined),
+        ElicitAction::Cancel => Err(Unanswered::Cancelled),
+        _ => Err(Unanswered::Unusable),
+    }
+}
+
+/// What a client has to be able to do for a request to be put to it, if it has not declared
+/// that it can.
+pub(crate) fn missing(
+    request: &InputRequest,
+    declared: &ClientCapabilities,
+) -> Option<ClientCapabilities> {
+    let needed = ClientCapabilities::new();
+    match request {
+        InputRequest::Elicit(params) => {
+            let by_page = params.mode == Some(ElicitMode::Url);
+            let can = declared
+                .elicitation
+                .as_ref()
+                .is_some_and(|can| match by_page {
+                    true => can.url.is_some(),
+                    false => can.has_form(),
+                });
+            let needs = ElicitationCapability::new();
+            (!can).then(|| {
+                needed.elicitation(match by_page {
+                    true => needs.url(Declared::new()),
+                    false => needs.form(Declared::new()),
+                })
+            })
+        }
+        InputRequest::CreateMessage(params) => {
+            let tools = params.tools.is_some() || params.tool_choice.is_some();
+            let can = declared
+                .sampling
+                .as_ref()
+                .is_some_and(|can| !tools || can.tools.is_some());
+            let needs = SamplingCapability::new();
+            (!can).then(|| {
+                needed.sampling(match tools {
+                    true => needs.tools(Declared::new()),
+                    false => needs,
+                })
+            })
+        }
+        InputRequest::ListRoots(_) => {
+            let can = declared.roots.is_some();
+            (!can).then(|| needed.roots(RootsCapability::new()))
+        }
+        _ => None,
+    }
+}
+
+/// The request that asks the same of a client that is asked by requests.
+pub(crate) fn as_request(request: InputRequest) -> Option<ServerRequest> {
+    match request {
+        InputRequest::Elicit(params) => Some(ServerRequest::Elicit(params)),
+        InputRequest::CreateMessage(params) => Some(ServerRequest::CreateMessage(params)),
+        InputRequest::ListRoots(params) => Some(ServerRequest::ListRoots(params)),
+        _ => None,
+    }
+}
+
+/// Several inputs, each with its name, which are asked for in one round.
+pub trait Inputs {
+    /// What the handler gets.
+    type Values;
+
+    /// Looks for each of them; `None` if one is not there, which `look` has taken note of.
+    ///
+    /// # Errors
+    ///
+    /// What `look` gives.
+    #[doc(hidden)]
+    fn look<E>(self, look: &mut impl Look<E>) -> Result<Option<Self::Values>, E>;
+}
+
+/// How inputs are looked for.
+#[doc(hidden)]
+pub trait Look<E> {
+    /// The value of one input, if it is there.
+    fn look<I: Input>(&mut self, name: &str, input: &I) -> Result<Option<I::Value>, E>;
+}
+
+macro_rules! inputs {
+    ($($name:ident $input:ident $type:ident),+) => {
+        impl<$($type: Input),+> Inputs for ($((&str, $type),)+) {
+            type Values = ($($type::Value,)+);
+
+            fn look<Failure>(
+                self,
+                look: &mut impl Look<Failure>,
+            ) -> Result<Option<Self::Values>, Failure> {
+                let ($(($name, $input),)+) = self;
+                $( let $input = look.look($name, &$input)?; )+
+                Ok(match ($($input,)+) {
+                    ($(Some($input),)+) => Some(($($input,)+)),
+                    _ => None,
+                })
+            }
+        }
+    };
+}
+
+inputs!(a_name a A);
+inputs!(a_name a A, b_name b B);
+inputs!(a_name a A, b_name b B, c_name c C);
+inputs!(a_name a A, b_name b B, c_name c C, d_name d D);

@@ -1,0 +1,252 @@
+//! From what a handler needs to the answers, and back to the handler.
+//!
+//! The one layer that knows that there are two ways. A client of 2026-07-28 is told in a result
+//! what is needed, and calls again with the answers; an older one is asked by requests while
+//! its call waits. Either way the attempt runs again, from its beginning, with the answers so
+//! far.
+//!
+//! It is inside the limit, so that a call which waits for a person keeps its slot, and outside
+//! of the user's layers, so that a timeout or a span sees one attempt and not the time that a
+//! person takes.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, ready};
+
+use mcp_protocol::connection::Answer;
+use mcp_protocol::types::{CallToolResult, ContentBlock, InputRequest, InputRequiredResult};
+use mcp_protocol::{ClientRequest, Era, ErrorObject, RawJson, ServerResult};
+use tokio::sync::oneshot;
+use tower::{BoxError, Service};
+
+use crate::attempt::{Attempt, Needs, Next, Outcome, Serving};
+use crate::context::Call;
+use crate::input::as_request;
+use crate::seal::{Carried, Digest, Seal, digest};
+
+/// The answers that a call has, and the questions that it has asked in this attempt.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    given: BTreeMap<String, Given>,
+    asked: BTreeMap<String, InputRequest>,
+    rounds: usize,
+}
+
+#[derive(Debug)]
+struct Given {
+    /// What it is the answer to, if that is known.
+    question: Option<Digest>,
+    answer: RawJson,
+}
+
+impl Answers {
+    /// The answer to a question: not one to another question of the same name.
+    pub(crate) fn to(&self, name: &str, question: &InputRequest) -> Option<&RawJson> {
+        let given = self.given.get(name)?;
+        let fits = given
+            .question
+            .as_ref()
+            .is_none_or(|known| *known == digest(question));
+        fits.then_some(&given.answer)
+    }
+
+    /// Notes that a question is to be asked.
+    pub(crate) fn ask(&mut self, name: &str, question: InputRequest) {
+        self.asked.insert(name.to_owned(), question);
+    }
+
+    /// The questions of this attempt.
+    pub(crate) fn take_asked(&mut self) -> BTreeMap<String, InputRequest> {
+        std::mem::take(&mut self.asked)
+    }
+
+    fn give(&mut self, name: String, question: Option<Digest>, answer: RawJson) {
+        self.given.insert(name, Given { question, answer });
+    }
+}
+
+/// How rounds are done on one server.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) seal: Seal,
+    /// Rounds of one call.
+    pub(crate) most: usize,
+}
+
+/// The service.
+#[derive(Clone, Debug)]
+pub struct Rounds {
+    next: Next,
+    rules: Arc<Rules>,
+}
+
+impl Rounds {
+    pub(crate) fn new(next: Next, rules: Arc<Rules>) -> Self {
+        Self { next, rules }
+    }
+
+    pub(crate) fn serve(&mut self, attempt: Attempt) -> RoundsFuture {
+        let begun = match is_modern(&attempt) {
+            true => begin(&attempt, &self.rules),
+            false => Ok(()),
+        };
+        let running = match begun {
+            Ok(()) => self.next.call(attempt.clone()),
+            Err(error) => Box::pin(async move { Ok(Outcome::Refused(error)) }),
+        };
+        RoundsFuture {
+            rounds: self.clone(),
+            attempt,
+            running,
+        }
+    }
+
+    /// Asks a legacy client and runs the attempt again, as often as it needs more.
+    async fn ask(mut self, attempt: Attempt, mut needs: Needs) -> Result<Outcome, BoxError> {
+        for _ in 0..self.rules.most {
+            let mut waiting = Vec::new();
+            for (name, question) in needs.0 {
+                let known = digest(&question);
+                let Some(request) = as_request(question) else {
+                    return Ok(failed(&attempt, "the client cannot be asked that"));
+                };
+                waiting.push((name, known, attempt.call.ask(request)));
+            }
+            for (name, question, answer) in waiting {
+                match answered(answer).await {
+                    Ok(answer) => attempt.call.answers().give(name, Some(question), answer),
+                    Err(why) => return Ok(failed(&attempt, &format!("`{name}`: {why}"))),
+                }
+            }
+            match self.next.call(attempt.clone()).await? {
+                Outcome::Needs(more) => needs = more,
+                outcome => return Ok(outcome),
+            }
+        }
+        Ok(failed(&attempt, "it asked too many times"))
+    }
+
+    /// Tells a modern client what is needed.
+    fn tell(&self, attempt: &Attempt, needs: Needs) -> Outcome {
+        let mut answers = attempt.call.answers();
+        let rounds = answers.rounds + 1;
+        if rounds > self.rules.most {
+            drop(answers);
+            return failed(attempt, "it asked too many times");
+        }
+        let given = std::mem::take(&mut answers.given).into_iter();
+        let carried = Carried {
+            rounds,
+            answers: given
+                .filter_map(|(name, given)| Some((name, (given.question?, given.answer))))
+                .collect(),
+            asked: needs
+                .0
+                .iter()
+                .map(|(name, q)| (name.clone(), digest(q)))
+                .collect(),
+            ..Carried::default()
+        };
+        drop(answers);
+        let Some(state) = self.rules.seal.close(carried, &attempt.request) else {
+            return failed(attempt, "its answers are too long to be carried");
+        };
+        let result = InputRequiredResult::new()
+            .input_requests(needs.0)
+            .request_state(state);
+        Outcome::Done(ServerResult::InputRequired(result).into())
+    }
+}
+
+/// Takes what a modern client has carried and answered.
+fn begin(attempt: &Attempt, rules: &Rules) -> Result<(), ErrorObject> {
+    let (responses, state) = match &*attempt.request {
+        ClientRequest::CallTool(params) => (&params.input_responses, &params.request_state),
+        ClientRequest::GetPrompt(params) => (&params.input_responses, &params.request_state),
+        ClientRequest::ReadResource(params) => (&params.input_responses, &params.request_state),
+        _ => return Ok(()),
+    };
+    if responses.is_none() && state.is_none() {
+        return Ok(());
+    }
+    let carried = match state {
+        Some(state) => rules
+            .seal
+            .open(state, &attempt.request)
+            .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))?,
+        None => Carried::default(),
+    };
+    let mut answers = attempt.call.answers();
+    answers.rounds = carried.rounds;
+    for (name, (question, answer)) in carried.answers {
+        answers.give(name, Some(question), answer);
+    }
+    for (name, answer) in responses.iter().flatten() {
+        let question = carried.asked.get(name).cloned();
+        answers.give(name.clone(), question, answer.clone());
+    }
+    Ok(())
+}
+
+/// What came of a question.
+async fn answered(answer: oneshot::Receiver<Answer>) -> Result<RawJson, String> {
+    match answer.await {
+        Ok(Answer::Given(result)) => RawJson::encode(&*result).map_err(|error| error.to_string()),
+        Ok(Answer::Refused(error)) => Err(format!("the client refused: {}", error.message)),
+        Ok(Answer::TimedOut) => Err("nobody has answered in time".to_owned()),
+        // The call has ended, and with it this task, or the client could not be asked.
+        Ok(Answer::Gone) | Err(_) => Err("the client could not be asked".to_owned()),
+    }
+}
+
+/// The end of a call for a reason that a model can read, where there is one to read it.
+fn failed(attempt: &Attempt, why: &str) -> Outcome {
+    match &*attempt.request {
+        ClientRequest::CallTool(_) => {
+            let result = CallToolResult::new()
+                .content(vec![ContentBlock::text(why)])
+                .is_error(true);
+            Outcome::Done(ServerResult::CallTool(result).into())
+        }
+        _ => Outcome::Refused(ErrorObject::internal(why.to_owned())),
+    }
+}
+
+fn is_modern(attempt: &Attempt) -> bool {
+    attempt.caller().version().era() == Era::Modern
+}
+
+/// An attempt, and what becomes of it if it needs something.
+///
+/// Not boxed: nearly every call is one attempt and needs no more than its handler's future.
+pub(crate) struct RoundsFuture {
+    rounds: Rounds,
+    attempt: Attempt,
+    running: Serving,
+}
+
+impl RoundsFuture {
+    pub(crate) fn call(&self) -> &Call {
+        &self.attempt.call
+    }
+}
+
+impl Future for RoundsFuture {
+    type Output = Result<Outcome, BoxError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        loop {
+            let needs = match ready!(self.running.as_mut().poll(cx)) {
+                Ok(Outcome::Needs(needs)) => needs,
+                outcome => return Poll::Ready(outcome),
+            };
+            if is_modern(&self.attempt) {
+                return Poll::Ready(Ok(self.rounds.tell(&self.attempt, needs)));
+            }
+            let (rounds, attempt) = (self.rounds.clone(), self.attempt.clone());
+            self.running = Box::pin(rounds.ask(attempt, needs));
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! `requestState`: what a modern client carries from one round to the next.
+//!
+//! A client is free to send back anything, so what it carries is authenticated: with a key, for
+//! so long, and only for the same method with the same parameters. It is not encrypted: it
+//! holds what this very client has answered, and nothing else.
+//!
+//! Spec: [multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hmac_sha256::{HMAC, Hash};
+use mcp_protocol::{ClientRequest, RawJson};
+use serde::{Deserialize, Serialize};
+
+/// A key that `requestState` is authenticated with.
+///
+/// Without one a server makes its own when it is built, and knows only what it has sealed
+/// itself. Servers that answer for one another, or that go on after a restart, are given the
+/// same key. See [`Server::state_keys`](crate::Server::state_keys).
+#[derive(Clone, PartialEq, Eq)]
+pub struct StateKey([u8; 32]);
+
+impl StateKey {
+    /// From 32 bytes that are as hard to guess as any.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// A key that nobody else has.
+    ///
+    /// # Panics
+    ///
+    /// When the operating system has no random numbers.
+    #[must_use]
+    pub fn random() -> Self {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).expect("the operating system has random numbers");
+        Self(key)
+    }
+}
+
+impl fmt::Debug for StateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StateKey(..)")
+    }
+}
+
+/// The digest of a question, or of the parameters of a request.
+pub(crate) type Digest = String;
+
+/// What is carried.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Carried {
+    /// How many rounds there were.
+    pub(crate) rounds: usize,
+    /// Seconds since 1970 after which it is not taken any more.
+    pub(crate) expires: u64,
+    /// The answers so far, each with the digest of its question.
+    pub(crate) answers: BTreeMap<String, (Digest, RawJson)>,
+    /// The digests of the questions of this round.
+    pub(crate) asked: BTreeMap<String, Digest>,
+}
+
+/// Seals and opens what clients carry.
+#[derive(Clone, Debug)]
+pub(crate) struct Seal {
+    /// The first one seals, all of them open. Not empty.
+    pub(crate) keys: Vec<StateKey>,
+    /// How long a state is taken.
+    pub(crate) age: Duration,
+    /// The longest state, in bytes.
+    pub(crate) max_bytes: usize,
+}
+
+/// Why a state was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadState {
+    #[error("`requestState` is not of this server, or not of this request")]
+    Forged,
+    #[error("`requestState` has expired")]
+    Expired,
+}
+
+impl Seal {
+    /// `None` if it would be longer than allowed.
+    pub(crate) fn close(&self, mut carried: Carried, request: &ClientRequest) -> Option<String> {
+        carried.expires = (now() + self.age).as_secs();
+        let text = serde_json::to_string(&carried).ok()?;
+        let tag = tag(&self.keys[0], request, &text);
+        let sealed = format!("{text}.{}", hex(&tag));
+        (sealed.len() <= self.max_bytes).then_some(sealed)
+    }
+
+    pub(crate) fn open(&self, sealed: &str, request: &ClientRequest) -> Result<Carried, BadState> {
+        let (text, tag_sent) = sealed
+            .rsplit_once('.')
+            .filter(|_| sealed.len() <= self.max_bytes)
+            .ok_or(BadState::Forged)?;
+        let known = self.keys.iter().any(|key| {
+            same(
+                hex(&tag(key, request, text)).as_bytes(),
+                tag_sent.as_bytes(),
+            )
+        });
+        if !known {
+            return Err(BadState::Forged);
+        }
+        let carried: Carried = serde_json::from_str(text).or(Err(BadState::Forged))?;
+        if now().as_secs() > carried.expires {
+            return Err(BadState::Expired);
+        }
+        Ok(carried)
+    }
+}
+
+/// What authenticates a state for one request.
+fn tag(key: &StateKey, request: &ClientRequest, text: &str) -> [u8; 32] {
+    let mut mac = HMAC::new(key.0);
+    mac.update(subject(request));
+    mac.update(text.as_bytes());
+    mac.finalize()
+}
+
+/// The digest of what a request is about: not of what it carries.
+fn subject(request: &ClientRequest) -> [u8; 32] {
+    let about = match request {
+        ClientRequest::CallTool(params) => {
+            let arguments = params.arguments.as_ref();
+            serde_json::json!([
+                params.name,
+                arguments
+                    .map(RawJson::decode::<serde_json::Value>)
+                    .transpose()
+                    .ok()
+            ])
+        }
+        ClientRequest::GetPrompt(params) => serde_json::json!([params.name, params.arguments]),
+        ClientRequest::ReadResource(params) => serde_json::json!([params.uri]),
+        _ => serde_json::Value::Null,
+    };
+    let method = request.method();
+    Hash::hash(format!("{method} {about}").as_bytes())
+}
+
+/// The digest of a question.
+pub(crate) fn digest(question: &impl Serialize) -> Digest {
+    let text = serde_json::to_vec(question).unwrap_or_default();
+    hex(&Hash::hash(&text)[..16])
+}
+
+/// Compares without telling by the time it takes how much was right.
+fn same(ours: &[u8], theirs: &[u8]) -> bool {
+    let differences = ours.iter().zip(theirs).fold(0, |all, (a, b)| all | (a ^ b));
+    ours.len() == theirs.len() && differences == 0
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn now() -> Duration {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_protocol::Method;
+
+    use super::*;
+
+    fn seal(age: u64) -> Seal {
+        Seal {
+            keys: vec![StateKey::new([1; 32])],
+            age: Duration::from_secs(age),
+            max_bytes: 1_000,
+        }
+    }
+
+    fn call(name: &str, arguments: &'static str) -> ClientRequest {
+        let params = format!("{{\"name\":\"{name}\",\"arguments\":{arguments}}}");
+        let params = RawJson::parse(params).expect("JSON");
+        ClientRequest::parse(Method::CallTool, Some(params)).expect("a call")
+    }
+
+    fn carried() -> Carried {
+        Carried {
+            rounds: 2,
+            answers: [("a".to_owned(), ("d".to_owned(), RawJson::empty_object()))].into(),
+            ..Carried::default()
+        }
+    }
+
+    #[test]
+    fn what_was_sealed_opens_for_the_same_request() {
+        let sealed = seal(60)
+            .close(carried(), &call("x", "{\"a\":1,\"b\":2}"))
+            .expect("short");
+        let opened = seal(60)
+            .open(&sealed, &call("x", "{ \"b\":2, \"a\":1 }"))
+            .expect("ours");
+        assert_eq!((opened.rounds, opened.answers), (2, carried().answers));
+    }
+
+    #[test]
+    fn nothing_else_opens() {
+        let request = call("x", "{}");
+        let sealed = seal(60).close(carried(), &request).expect("short");
+        for other in [call("y", "{}"), call("x", "{\"a\":1}")] {
+            assert_eq!(seal(60).open(&sealed, &other), Err(BadState::Forged));
+        }
+        let stranger = Seal {
+            keys: vec![StateKey::new([2; 32])],
+            ..seal(60)
+        };
+        assert_eq!(stranger.open(&sealed, &request), Err(BadState::Forged));
+        for at in 0..sealed.len() {
+            let mut bytes = sealed.clone().into_bytes();
+            bytes[at] ^= 1;
+            let changed = String::from_utf8(bytes).expect("ASCII");
+            assert_eq!(
+                seal(60).open(&changed, &request),
+                Err(BadState::Forged),
+                "{at}"
+            );
+            assert!(seal(60).open(&sealed[..at], &request).is_err());
+        }
+        for state in ["", ".", "x", &format!("{sealed}-TAMPERED")] {
+            assert_eq!(seal(60).open(state, &request), Err(BadState::Forged));
+        }
+    }
+
+    #[test]
+    fn a_state_expires_and_has_a_size() {
+        let request = call("x", "{}");
+        let mut carried = carried();
+        let sealed = seal(0).close(carried, &request).expect("short");
+        std::thread::sleep(Duration::from_millis(1_100));
+        assert_eq!(seal(0).open(&sealed, &request), Err(BadState::Expired));
+        carried = Carried::default();
+        let long = RawJson::encode(&"x".repeat(1_000)).expect("JSON");
+        carried
+            .answers
+            .insert("a".to_owned(), (String::new(), long));
+        assert_eq!(seal(60).close(carried, &request), None);
+    }
+
+    #[test]
+    fn an_old_key_opens_while_a_new_one_seals() {
+        let request = call("x", "{}");
+        let sealed = seal(60).close(carried(), &request).expect("short");
+        let rotated = Seal {
+            keys: vec![StateKey::new([2; 32]), StateKey::new([1; 32])],
+            ..seal(60)
+        };
+        assert!(rotated.open(&sealed, &request).is_ok());
+        let sealed = rotated.close(carried(), &request).expect("short");
+        assert_eq!(seal(60).open(&sealed, &request), Err(BadState::Forged));
+    }
+}

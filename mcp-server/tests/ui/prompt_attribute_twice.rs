@@ -1,0 +1,18 @@
+use mcp_server::prelude::*;
+
+#[derive(Prompt)]
+#[prompt(title = "a")]
+#[prompt(title = "b")]
+struct Review {
+    code: String,
+}
+
+impl Render for Review {
+    async fn render(self, _: &Context) -> Result<impl IntoMessages, ToolError> {
+        Ok(String::new())
+    }
+}
+
+fn main() {
+    let _ = Server::new("test", "0").prompt::<Review>();
+}

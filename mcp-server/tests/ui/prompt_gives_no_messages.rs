@@ -1,0 +1,16 @@
+use mcp_server::prelude::*;
+
+#[derive(Prompt)]
+struct Review {
+    code: String,
+}
+
+impl Render for Review {
+    async fn render(self, _: &Context) -> Result<impl IntoMessages, ToolError> {
+        Ok(self.code.len())
+    }
+}
+
+fn main() {
+    let _ = Server::new("test", "0").prompt::<Review>();
+}

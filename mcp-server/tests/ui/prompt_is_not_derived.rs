@@ -1,0 +1,15 @@
+use mcp_server::prelude::*;
+
+struct Review {
+    code: String,
+}
+
+impl Render for Review {
+    async fn render(self, _: &Context) -> Result<impl IntoMessages, ToolError> {
+        Ok(self.code)
+    }
+}
+
+fn main() {
+    let _ = Server::new("test", "0").prompt::<Review>();
+}
