@@ -1,5 +1,7 @@
 //! The real `everything` over real pipes: each of its tools, in both eras.
 
+mod asking;
+mod offers;
 #[path = "../process/support.rs"]
 #[expect(dead_code, reason = "the tests of the fixture need more of it")]
 mod support;
@@ -155,6 +157,43 @@ fn each_kind_of_result_is_what_the_suite_expects() {
     }
 }
 
+const TOOLS: [&str; 34] = [
+    "test_simple_text",
+    "test_image_content",
+    "test_audio_content",
+    "test_embedded_resource",
+    "test_multiple_content_types",
+    "test_error_handling",
+    "test_tool_with_logging",
+    "test_logging_tool",
+    "test_tool_with_progress",
+    "json_schema_2020_12_tool",
+    "test_sampling",
+    "test_elicitation",
+    "test_elicitation_sep1034_defaults",
+    "test_elicitation_sep1330_enums",
+    "test_input_required_result_elicitation",
+    "test_input_required_result_sampling",
+    "test_input_required_result_list_roots",
+    "test_input_required_result_request_state",
+    "test_input_required_result_multiple_inputs",
+    "test_input_required_result_multi_round",
+    "test_input_required_result_tampered_state",
+    "test_input_required_result_capabilities",
+    "test_missing_capability",
+    "test_streaming_elicitation",
+    "interop_roots",
+    "test_trigger_tool_change",
+    "test_trigger_prompt_change",
+    "interop_trigger_resource_change",
+    "interop_touch_resource",
+    "interop_echo",
+    "interop_structured",
+    "interop_payload",
+    "interop_sleep",
+    "interop_cancel_count",
+];
+
 #[test]
 fn the_list_has_all_tools_with_description_and_schema() {
     for era in ERAS {
@@ -162,22 +201,7 @@ fn the_list_has_all_tools_with_description_and_schema() {
         let list = client.result("tools/list", json!({}));
         let tools = list["tools"].as_array().expect("a list");
         let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
-        assert_eq!(
-            names,
-            [
-                "test_simple_text",
-                "test_image_content",
-                "test_audio_content",
-                "test_embedded_resource",
-                "test_multiple_content_types",
-                "test_error_handling",
-                "test_tool_with_logging",
-                "test_logging_tool",
-                "test_tool_with_progress",
-                "json_schema_2020_12_tool",
-            ],
-            "{era:?}"
-        );
+        assert_eq!(names, TOOLS, "{era:?}");
         for tool in tools {
             assert!(tool["description"].is_string(), "{tool}");
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
@@ -189,7 +213,13 @@ fn the_list_has_all_tools_with_description_and_schema() {
 #[test]
 fn the_capabilities_are_those_of_what_works() {
     let mut peer = Client::start(Era::Modern).peer;
-    let capabilities = json!({ "logging": {}, "tools": {} });
+    let capabilities = json!({
+        "logging": {},
+        "completions": {},
+        "prompts": { "listChanged": true },
+        "resources": { "subscribe": true, "listChanged": true },
+        "tools": { "listChanged": true },
+    });
     peer.send(&discover(1));
     assert_eq!(peer.receive()["result"]["capabilities"], capabilities);
     peer.send(&support::initialize("2025-11-25"));
