@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::Fixture;
 
 #[derive(Tools)]
-#[expect(clippy::enum_variant_names, reason = "the suite names them so")]
 pub(crate) enum Asking {
     /// Ask the model for a message.
     TestSampling { prompt: String },

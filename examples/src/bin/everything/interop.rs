@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use crate::Fixture;
 
 #[derive(Tools)]
+#[expect(clippy::enum_variant_names, reason = "its clients name them so")]
 pub(crate) enum Interop {
     /// Give the same text.
     InteropEcho { text: String },
