@@ -1,7 +1,6 @@
 //! What a server has to read: the traits that the author of a server implements, and resources
 //! that are ready to be used.
 
-mod base64;
 mod directory;
 pub(crate) mod template;
 
@@ -17,7 +16,6 @@ use mcp_protocol::types::{
 use crate::context::Context;
 use crate::error::ToolError;
 
-pub use self::base64::base64;
 pub use self::directory::Directory;
 pub use self::template::Variables;
 
@@ -273,4 +271,12 @@ where
     async fn read(&self, cx: Context<S>) -> Result<Vec<ResourceContents>, ToolError> {
         (self.read)(cx).await
     }
+}
+
+/// Writes bytes as base64, for [`ResourceContents::blob`] and for pictures and sound.
+///
+/// Spec: [RFC 4648](https://www.rfc-editor.org/rfc/rfc4648#section-4), with padding.
+#[must_use]
+pub fn base64(bytes: impl AsRef<[u8]>) -> String {
+    data_encoding::BASE64.encode(bytes.as_ref())
 }
