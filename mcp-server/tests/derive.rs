@@ -229,6 +229,32 @@ fn null_inside_of_an_argument_is_a_value() {
 }
 
 #[test]
+fn a_whole_number_may_have_a_fraction_of_zeros() {
+    #[derive(Deserialize, JsonSchema, Tool, Debug, PartialEq)]
+    struct Point {
+        x: i64,
+        y: Vec<u8>,
+        z: f64,
+        name: String,
+    }
+    let read = |json: &str| <Point as ToolArgs>::parse(&RawJson::parse(json.to_owned()).unwrap());
+    assert_eq!(
+        read(r#"{"x":-3.0,"y":[1.00,2,30.0],"z":1.50,"name":"1.0 \" 2.0 \\\" 3.0"}"#).unwrap(),
+        Point {
+            x: -3,
+            y: vec![1, 2, 30],
+            z: 1.5,
+            name: r#"1.0 " 2.0 \" 3.0"#.to_owned(),
+        }
+    );
+    for x in ["3.5", "3.05", "3.0e1"] {
+        let json = format!(r#"{{"x":{x},"y":[],"z":0.0,"name":""}}"#);
+        let error = read(&json).unwrap_err().to_string();
+        assert!(error.starts_with("at `x`: "), "{error}");
+    }
+}
+
+#[test]
 fn nulls_are_looked_into_a_bounded_number_of_times() {
     let read = |nulls: usize| {
         let nulls: BTreeMap<usize, Option<u8>> = (0..nulls).map(|n| (n, None)).collect();

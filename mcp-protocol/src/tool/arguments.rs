@@ -71,7 +71,7 @@ impl From<serde_path_to_error::Error<serde_json::Error>> for ArgumentError {
 /// It differs from [`RawJson::decode`] in that only an object will do, that a unit struct takes
 /// one, and that `null` for a member with a default is the same as no member, as it is with
 /// serde for an `Option`. An empty string is not `null`, and what is inside of a member is left
-/// to serde.
+/// to serde. A whole number may be written with a fraction of zeros, as `3.0`.
 ///
 /// # Errors
 ///
@@ -113,6 +113,8 @@ fn decode_again<T: DeserializeOwned>(
     arguments: &RawJson,
     closed: bool,
 ) -> Result<T, ArgumentError> {
+    let whole = with_whole_numbers(arguments);
+    let arguments = whole.as_ref().unwrap_or(arguments);
     let mut absent = Vec::new();
     loop {
         let mut json = serde_json::Deserializer::from_slice(arguments.as_bytes());
@@ -131,6 +133,35 @@ fn decode_again<T: DeserializeOwned>(
             _ => return Err(error.into()),
         }
     }
+}
+
+/// `3.0` written as `3`, if there is any. To JSON the two are one number, and some callers know no
+/// other numbers than those with a fraction; serde takes only the second for an integer.
+fn with_whole_numbers(arguments: &RawJson) -> Option<RawJson> {
+    let bytes = arguments.as_bytes();
+    let mut written = Vec::new();
+    let (mut copied, mut at, mut in_string) = (0, 0, false);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' => at += 1,
+            b'.' if !in_string => {
+                let rest = bytes[at + 1..].iter();
+                let end = at + 1 + rest.take_while(|&&digit| digit == b'0').count();
+                if !matches!(bytes.get(end), Some(b'1'..=b'9')) {
+                    written.extend_from_slice(&bytes[copied..at]);
+                    copied = end;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if copied == 0 {
+        return None;
+    }
+    written.extend_from_slice(&bytes[copied..]);
+    RawJson::parse(written).ok()
 }
 
 /// The member that a path leads to, if it is one of the outermost object and `null`.
