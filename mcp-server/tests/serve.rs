@@ -11,6 +11,7 @@ use mcp_server::transport::{Encode, Receiver as _, Sender as _, Transport};
 use mcp_server::{Attempt, Next, Outcome, ServiceDown};
 use mcp_transport_stdio::memory::{Memory, pair};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tower::buffer::BufferLayer;
@@ -849,6 +850,107 @@ async fn a_failure_is_more_than_a_shutdown() {
         server.serve(theirs).await,
         Err(ServeError::Down(_))
     ));
+}
+
+/// Tools that wait until they are told to go on.
+#[derive(Tools)]
+enum Gated {
+    /// Report a hundred steps without a pause.
+    Burst,
+    /// End.
+    Finish,
+    /// The service can do no more.
+    Fail,
+}
+
+impl RunTools<Arc<Notify>> for Gated {
+    async fn run(self, cx: &Context<Arc<Notify>>) -> Result<impl IntoContent, ToolError> {
+        cx.state().notified().await;
+        match self {
+            Self::Burst => (1..=100).for_each(|step| cx.progress(step.into(), None)),
+            Self::Finish => {}
+            Self::Fail => return Err(ServiceDown::new("failed").into()),
+        }
+        Ok("done")
+    }
+}
+
+/// A client whose calls of these tools have begun, and what lets them go on.
+async fn gated(grace: Duration, tools: &[&str]) -> (ServerHandle, Client, Arc<Notify>) {
+    let go_on = Arc::new(Notify::new());
+    let server = Server::with_state("x", "1", go_on.clone())
+        .tools::<Gated>()
+        .grace(grace)
+        .build()
+        .unwrap();
+    let mut client = Client::of(&server).await;
+    for (id, tool) in (1..).zip(tools) {
+        client.call(id, tool, json!({})).await;
+    }
+    client.ask(99, "ping", json!({})).await;
+    assert_eq!(client.reply().await["id"], 99);
+    tokio::task::yield_now().await;
+    (server, client, go_on)
+}
+
+#[tokio::test(start_paused = true)]
+async fn reports_and_requests_are_taken_in_turn() {
+    let (_server, mut client, go_on) = gated(Duration::ZERO, &["burst"]).await;
+    go_on.notify_waiters();
+    for id in 100..200 {
+        client.ask(id, "ping", json!({})).await;
+    }
+    let mut reports = 0;
+    for _ in 0..20 {
+        let message = client.receive().await.unwrap();
+        reports += usize::from(message.get("method").is_some());
+    }
+    assert!((5..=15).contains(&reports), "{reports} of 20 are reports");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_finished_when_the_input_ends_is_answered() {
+    // Whose turn it is depends on what came last: a message, or the end of a call.
+    for last in ["ping", "tools/call"] {
+        let (_server, mut client, go_on) = gated(Duration::ZERO, &["finish"]).await;
+        client.ask(2, last, json!({ "name": "unknown" })).await;
+        assert_eq!(client.reply().await["id"], 2);
+        go_on.notify_waiters();
+        let (rest, served) = client.close().await;
+        served.unwrap();
+        assert_eq!(rest.iter().map(text).collect::<Vec<_>>(), ["done"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_finished_when_the_server_is_shut_down_is_answered() {
+    let (server, client, go_on) = gated(Duration::ZERO, &["finish"]).await;
+    go_on.notify_waiters();
+    server.shut_down();
+    let (rest, served) = client.close().await;
+    served.unwrap();
+    assert_eq!(rest.iter().map(text).collect::<Vec<_>>(), ["done"]);
+
+    // Even if the next one to end says that nothing works any more.
+    let (server, client, go_on) = gated(Duration::ZERO, &["finish", "fail"]).await;
+    go_on.notify_waiters();
+    server.shut_down();
+    let (rest, served) = client.close().await;
+    assert!(matches!(served, Err(ServeError::Down(_))), "{served:?}");
+    assert_eq!(rest.iter().map(text).collect::<Vec<_>>(), ["done"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_finished_as_the_grace_ends_is_answered() {
+    let server = server().grace(Duration::from_secs(1)).build().unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "sleep", json!({ "ms": 1000 })).await;
+    client.ask(2, "ping", json!({})).await;
+    client.reply().await;
+    tokio::task::yield_now().await;
+    let (rest, served) = client.close().await;
+    served.unwrap();
+    assert_eq!(rest.iter().map(text).collect::<Vec<_>>(), ["slept"]);
 }
 
 #[tokio::test(start_paused = true)]

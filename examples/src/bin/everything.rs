@@ -1,0 +1,161 @@
+//! A tool for each kind of result: the server that the official conformance suite calls.
+//!
+//! Names and texts are the suite's. Each arm of `run` is an answer to "how do I return …?",
+//! and all of it is the same for a client of any revision.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_server::prelude::*;
+use mcp_server::types::{self, CallToolResult, ContentBlock, LoggingLevel, TextResourceContents};
+use mcp_server::{RawJson, async_trait};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+/// A picture of one pixel, as base64.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+
+/// The beginning of a sound, as base64.
+const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
+
+/// Between two reports, so that a client sees them come one by one.
+const STEP: Duration = Duration::from_millis(50);
+
+#[derive(Tools)]
+#[expect(clippy::enum_variant_names, reason = "the suite names them so")]
+enum Everything {
+    /// Give text.
+    TestSimpleText,
+    /// Give a picture.
+    TestImageContent,
+    /// Give a sound.
+    TestAudioContent,
+    /// Give the contents of a resource.
+    TestEmbeddedResource,
+    /// Give text, a picture and a resource in one result.
+    TestMultipleContentTypes,
+    /// Fail, in a way that a model can read.
+    TestErrorHandling,
+    /// Log three messages on the way.
+    TestToolWithLogging,
+    /// Log one message.
+    TestLoggingTool,
+    /// Report progress three times on the way.
+    TestToolWithProgress,
+}
+
+impl RunTools for Everything {
+    async fn run(self, cx: &Context) -> Result<impl IntoContent, ToolError> {
+        Ok(match self {
+            Self::TestSimpleText => "This is a simple text response for testing.".into_content()?,
+            Self::TestImageContent => ContentBlock::image(PNG, "image/png").into_content()?,
+            Self::TestAudioContent => ContentBlock::audio(WAV, "audio/wav").into_content()?,
+            Self::TestEmbeddedResource => {
+                let text = "This is an embedded resource content.";
+                resource("test://embedded-resource", "text/plain", text).into_content()?
+            }
+            Self::TestMultipleContentTypes => {
+                let data = r#"{"test":"data","value":123}"#;
+                vec![
+                    ContentBlock::text("Multiple content types test:"),
+                    ContentBlock::image(PNG, "image/png"),
+                    resource("test://mixed-content-resource", "application/json", data),
+                ]
+                .into_content()?
+            }
+            Self::TestErrorHandling => {
+                let error = "This tool intentionally returns an error for testing";
+                return Err(ToolError::failed(error));
+            }
+            Self::TestToolWithLogging => {
+                cx.log(LoggingLevel::Info, "Tool execution started");
+                sleep(STEP).await;
+                cx.log(LoggingLevel::Info, "Tool processing data");
+                sleep(STEP).await;
+                cx.log(LoggingLevel::Info, "Tool execution completed");
+                "Tool with logging executed successfully".into_content()?
+            }
+            Self::TestLoggingTool => {
+                cx.log(LoggingLevel::Info, "Diagnostic trace logging activated");
+                "Logging evaluated".into_content()?
+            }
+            Self::TestToolWithProgress => {
+                cx.progress(0.0, Some(100.0));
+                sleep(STEP).await;
+                cx.progress(50.0, Some(100.0));
+                sleep(STEP).await;
+                cx.progress(100.0, Some(100.0));
+                progress_token(cx).into_content()?
+            }
+        })
+    }
+}
+
+fn resource(uri: &str, mime_type: &str, text: &str) -> ContentBlock {
+    ContentBlock::resource(TextResourceContents::new(uri, text).mime_type(mime_type))
+}
+
+/// What the caller wants to hear of progress with, or `0` if it does not.
+fn progress_token(cx: &Context) -> String {
+    match cx.caller().progress_token() {
+        Some(token) => match token.as_str() {
+            Some(text) => text.to_owned(),
+            None => token.to_string(),
+        },
+        None => "0".to_owned(),
+    }
+}
+
+/// A tool without a Rust type for its arguments: its schema is written by hand.
+struct Contact;
+
+#[async_trait]
+impl Tool<()> for Contact {
+    fn definition(&self) -> types::Tool {
+        types::Tool::new("json_schema_2020_12_tool", contact_schema())
+            .description("Take arguments of which some depend on others.")
+    }
+
+    async fn call(&self, arguments: RawJson, _: Context) -> Result<CallToolResult, ToolError> {
+        Ok(format!("JSON Schema 2020-12 tool called with: {arguments}").into_content()?)
+    }
+}
+
+/// What clients are shown of it is the form that all hosts take: see `mcp_server::schema`.
+/// The suite's own also has `allOf` at its root, which has no such form.
+fn contact_schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {
+            "address": {
+                "$anchor": "addressDef",
+                "type": "object",
+                "properties": { "street": { "type": "string" }, "city": { "type": "string" } },
+            },
+        },
+        "properties": {
+            "name": { "type": "string" },
+            "address": { "$ref": "#/$defs/address" },
+            "contactMethod": { "type": "string", "enum": ["phone", "email"] },
+            "phone": { "type": "string" },
+            "email": { "type": "string" },
+        },
+        "if": {
+            "properties": { "contactMethod": { "const": "phone" } },
+            "required": ["contactMethod"],
+        },
+        "then": { "required": ["phone"] },
+        "else": { "required": ["email"] },
+        "additionalProperties": false,
+    })
+}
+
+#[tokio::main]
+async fn main() -> Result<(), ServeError> {
+    let server = Server::new("everything", "1.0.0")
+        .logging()
+        .tools::<Everything>()
+        .dyn_tool(Arc::new(Contact));
+    server.serve_stdio().await
+}
