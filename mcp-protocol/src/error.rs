@@ -105,7 +105,7 @@ impl ErrorObject {
     pub fn method_not_found(method: &str) -> Self {
         Self::new(
             ErrorCode::METHOD_NOT_FOUND,
-            format!("method not found: {method}"),
+            format!("method not found: {}", brief(method)),
         )
     }
 
@@ -156,3 +156,13 @@ impl fmt::Display for ErrorObject {
 }
 
 impl std::error::Error for ErrorObject {}
+
+/// As much of what a peer has sent as an answer repeats: a long text must not cost its reader
+/// more than it cost its sender.
+pub(crate) fn brief(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 100;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}\u{2026}", &text[..end]).into(),
+        None => text.into(),
+    }
+}

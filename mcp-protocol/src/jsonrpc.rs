@@ -43,6 +43,9 @@ pub struct Request {
     pub method: Method,
     /// The parameters; `None` when absent or `null`.
     pub params: Option<RawJson>,
+    /// Bytes that the request keeps in memory as long as its parameters are kept: the whole
+    /// frame that they are a part of, and the id.
+    pub size: usize,
 }
 
 /// A message that asks for nothing.
@@ -100,7 +103,9 @@ impl Batch {
         let mut members = Members::of(self.members.as_bytes());
         let mut messages = Vec::with_capacity(self.len);
         while let Ok(Some(member)) = members.next_element() {
-            let message = Envelope::read(member).and_then(|e| e.message(self.members.bytes()));
+            // Each its own copy, or the one that is kept longest would keep them all.
+            let frame = Frame::copy_from_slice(member);
+            let message = Envelope::read(&frame).and_then(|e| e.message(&frame));
             messages.push(message);
         }
         messages
@@ -170,7 +175,7 @@ impl Incoming {
                 )));
             }
         }
-        let text = frame.trim_ascii();
+        let text = trim(frame);
         let read = match text.first() {
             Some(b'{') => Envelope::read(text)
                 .and_then(|envelope| envelope.message(frame))
@@ -188,6 +193,17 @@ impl Incoming {
         };
         read.unwrap_or_else(Self::Bad)
     }
+}
+
+/// The text without the white space of JSON around it.
+fn trim(mut text: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t' | b'\n' | b'\r', rest @ ..] = text {
+        text = rest;
+    }
+    while let [rest @ .., b' ' | b'\t' | b'\n' | b'\r'] = text {
+        text = rest;
+    }
+    text
 }
 
 /// Counts the members of an array without keeping any: a line of `1,` must cost no memory.
@@ -280,7 +296,12 @@ impl<'a> Envelope<'a> {
             .filter(|params| *params != b"null")
             .map(|params| RawJson::slice_of(frame, params));
         Ok(match id {
-            Some(id) => Message::Request(Request { id, method, params }),
+            Some(id) => Message::Request(Request {
+                size: frame.len() + id.as_str().map_or(0, str::len),
+                id,
+                method,
+                params,
+            }),
             None => Message::Notification(Notification { method, params }),
         })
     }

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::ErrorObject;
+use crate::error::{ErrorObject, brief};
 use crate::jsonrpc::{RawJson, RequestId, encode_notification, encode_request};
 use crate::meta::{RequestMeta, ResultMeta};
 use crate::types::*;
@@ -397,5 +397,5 @@ trait FromParams: DeserializeOwned {
 impl<T: DeserializeOwned> FromParams for T {}
 
 pub(crate) fn invalid_params(error: serde_json::Error) -> ErrorObject {
-    ErrorObject::invalid_params(format!("Invalid params: {error}"))
+    ErrorObject::invalid_params(format!("Invalid params: {}", brief(&error.to_string())))
 }

@@ -54,7 +54,8 @@ pub trait Sender: Send + 'static {
     /// When the peer can no longer be written to.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>>;
 
-    /// Bytes that were taken and not yet written.
+    /// Bytes that were taken and not yet written. Not zero before everything was flushed:
+    /// while it is, [`poll_flush`](Self::poll_flush) is not called.
     fn queued(&self) -> usize;
 }
 

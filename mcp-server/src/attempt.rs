@@ -98,8 +98,8 @@ where
     T::Future: Send,
 {
     fn serve(self: Arc<Self>, attempt: Attempt) -> Serving {
-        let mut service = self.0.clone();
         Box::pin(async move {
+            let mut service = self.0.clone();
             poll_fn(|cx| service.poll_ready(cx))
                 .await
                 .map_err(|error| ServiceDown::because(error.into()))?;

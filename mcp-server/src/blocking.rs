@@ -1,12 +1,22 @@
 //! Synchronous handlers, on threads that nobody waits for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::thread;
 
 use tokio::sync::oneshot;
 
-use crate::context::Context;
+use crate::context::{Call, Context};
 use crate::error::ToolError;
+
+/// Gives a call's slot back when the thread is done, or could not be started.
+struct Release(Arc<Call>);
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
 
 /// Runs a synchronous handler on a thread of its own.
 ///
@@ -22,13 +32,14 @@ where
     R: Send + 'static,
 {
     let (done, result) = oneshot::channel();
-    let slot = cx.call.take_slot();
+    cx.call.hold_on();
+    let held = Release(cx.call.clone());
     thread::Builder::new()
         .name("mcp-tool".to_owned())
         .spawn(move || {
             let result = catch_unwind(AssertUnwindSafe(|| handler(&cx)));
             // Given back before anybody can know of the result.
-            drop(slot);
+            drop(held);
             drop(cx);
             let _ = done.send(result);
         })

@@ -99,7 +99,8 @@ impl<S> Context<S> {
         }
     }
 
-    /// Waits until the call is cancelled, which may be never.
+    /// Waits until nobody waits for the call any more: it was cancelled, a layer has given it
+    /// up, or it has ended.
     ///
     /// An async handler need not watch it: it is dropped. This is for work that the handler
     /// has handed to somebody else. A cancellation is a wish, which comes too late for what is
@@ -110,7 +111,7 @@ impl<S> Context<S> {
         self.call.cancelled.wait().await;
     }
 
-    /// Whether the call is cancelled.
+    /// Whether nobody waits for the call any more: see [`cancelled`](Self::cancelled).
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.call.cancelled.is_set()
@@ -125,7 +126,7 @@ pub(crate) struct Call {
     /// The newest report that found no room.
     unsent: Mutex<Option<Progress>>,
     /// What the call holds of the calls in flight, from when it is admitted until it ends.
-    slot: Mutex<Option<Slot>>,
+    slot: Mutex<Held>,
     cancelled: Flag,
 }
 
@@ -136,7 +137,7 @@ impl Call {
             caller,
             events,
             unsent: Mutex::new(None),
-            slot: Mutex::new(None),
+            slot: Mutex::default(),
             cancelled: Flag::default(),
         }
     }
@@ -149,18 +150,26 @@ impl Call {
         self.cancelled.set();
     }
 
+    /// Holds a slot until it has been [released](Self::release).
     pub(crate) fn hold(&self, slot: Slot) {
-        *lock(&self.slot) = Some(slot);
+        *lock(&self.slot) = Held {
+            slot: Some(slot),
+            holders: 1,
+        };
     }
 
-    /// Takes the slot away, for work that outlives the call's task.
-    pub(crate) fn take_slot(&self) -> Option<Slot> {
-        lock(&self.slot).take()
+    /// Holds the slot once more, for work that may outlive the call's task.
+    pub(crate) fn hold_on(&self) {
+        lock(&self.slot).holders += 1;
     }
 
-    /// Gives the slot back, if it was not taken away.
+    /// Gives the slot back, if nobody else holds it.
     pub(crate) fn release(&self) {
-        drop(self.take_slot());
+        let mut held = lock(&self.slot);
+        held.holders = held.holders.saturating_sub(1);
+        if held.holders == 0 {
+            held.slot = None;
+        }
     }
 
     fn report(&self, report: Progress) {
@@ -187,6 +196,13 @@ impl Call {
             Err(down) => Event::Down(down),
         });
     }
+}
+
+/// A slot, and how many need it.
+#[derive(Default)]
+struct Held {
+    slot: Option<Slot>,
+    holders: usize,
 }
 
 /// Nothing panics while it holds one of these locks.

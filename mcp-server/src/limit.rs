@@ -196,7 +196,7 @@ impl Service<Attempt> for Limit {
                 call.hold(slot);
                 LimitFuture::Admitted(Admitted {
                     future: self.inner.call(attempt),
-                    call,
+                    call: Some(call),
                 })
             }
             Err(busy) => LimitFuture::Refused(Some(Outcome::Refused(busy))),
@@ -215,12 +215,21 @@ pub enum LimitFuture {
 /// A call that is being served. It holds a slot until it ends, in whatever way.
 pub struct Admitted {
     future: Serving,
-    call: Arc<Call>,
+    /// Whose slot is to be released, until it is.
+    call: Option<Arc<Call>>,
+}
+
+impl Admitted {
+    fn release(&mut self) {
+        if let Some(call) = self.call.take() {
+            call.release();
+        }
+    }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        self.call.release();
+        self.release();
     }
 }
 
@@ -244,7 +253,7 @@ impl Future for Admitted {
         let outcome = ready!(self.future.as_mut().poll(cx));
         // Before the outcome can be seen: whoever reacts to a reply must not be refused for
         // the slot that this very call held.
-        self.call.release();
+        self.release();
         Poll::Ready(outcome)
     }
 }

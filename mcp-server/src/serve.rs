@@ -104,9 +104,14 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             let wake = poll_fn(|cx| self.poll_wake(cx)).await;
             let handled = match wake {
                 Ok(wake) => self.handle(wake),
-                Err(error) => return gone(error),
+                Err(error) => {
+                    // If it is reading that has failed, the client may still be there.
+                    let _ = self.flush().await;
+                    return gone(error);
+                }
             };
             if let Err(down) = handled {
+                self.parts.stop(Stop::Down(down.clone()));
                 // What was finished before is still the client's, as far as it reads.
                 self.settle();
                 let _ = self.flush().await;
@@ -371,7 +376,7 @@ impl Drop for Calls {
 
 /// The task of one call.
 async fn work_on(call: Arc<Call>, work: Admitted) {
-    let mut cancel = CancelOnDrop(Some(&call));
+    let _ended = EndOnDrop(&call);
     let outcome = match caught(work).await {
         Ok(Ok(outcome)) => Ok(result(outcome)),
         Ok(Err(error)) => error::sort(error).map(Err),
@@ -380,18 +385,15 @@ async fn work_on(call: Arc<Call>, work: Admitted) {
             Ok(Err(ErrorObject::internal("internal error")))
         }
     };
-    cancel.0 = None;
     call.finish(outcome);
 }
 
-/// Tells whoever still works for a call that it was cancelled.
-struct CancelOnDrop<'a>(Option<&'a Call>);
+/// Tells whoever still works for a call that nobody waits for it any more.
+struct EndOnDrop<'a>(&'a Call);
 
-impl Drop for CancelOnDrop<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        if let Some(call) = self.0 {
-            call.cancel();
-        }
+        self.0.cancel();
     }
 }
 

@@ -179,7 +179,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Bytes that the parameters of one connection's calls in flight may take. Default 64 MiB.
+    /// Bytes that one connection's calls in flight may keep in memory. Default 64 MiB.
     /// Stops a client from filling memory with few large calls; a call beyond it is answered
     /// `server_busy`.
     #[must_use]
@@ -345,6 +345,19 @@ pub(crate) enum Stop {
     Down(ServiceDown),
 }
 
+impl Parts {
+    /// Ends all connections, unless they end already and for no lesser reason.
+    pub(crate) fn stop(&self, stop: Stop) {
+        self.stop.send_if_modified(|now| {
+            let worse = matches!(now, Stop::No) || matches!(stop, Stop::Down(_));
+            if worse {
+                *now = stop;
+            }
+            worse
+        });
+    }
+}
+
 impl ServerHandle {
     /// Serves one client until it is done, or the server is shut down.
     ///
@@ -376,24 +389,14 @@ impl ServerHandle {
     /// Ends all connections: calls in flight have [`grace`](Server::grace) to end, and no
     /// others are started.
     pub fn shut_down(&self) {
-        self.stop(Stop::ShutDown);
+        self.parts.stop(Stop::ShutDown);
     }
 
     /// Ends all connections at once, with [`ServeError::Down`].
     ///
     /// For a server that finds out, outside of any call, that it can do no more work.
     pub fn fail(&self, reason: ServiceDown) {
-        self.stop(Stop::Down(reason));
-    }
-
-    fn stop(&self, stop: Stop) {
-        self.parts.stop.send_if_modified(|now| {
-            let worse = matches!(now, Stop::No) || matches!(stop, Stop::Down(_));
-            if worse {
-                *now = stop;
-            }
-            worse
-        });
+        self.parts.stop(Stop::Down(reason));
     }
 
     /// How many calls are in flight, on all connections.

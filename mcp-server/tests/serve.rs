@@ -1097,3 +1097,157 @@ fn what_cannot_work_is_refused_when_the_server_is_built() {
     );
     assert!(Server::new("x", "1").grace(Duration::ZERO).build().is_ok());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_is_down_ends_all_connections() {
+    let server = server().build().unwrap();
+    let mut one = Client::of(&server).await;
+    let other = Client::of(&server).await;
+    one.call(1, "die", json!({})).await;
+    assert!(matches!(
+        one.server.await.unwrap(),
+        Err(ServeError::Down(_))
+    ));
+    let ended = tokio::time::timeout(Duration::from_secs(10), other.server).await;
+    assert!(matches!(
+        ended.expect("the other connection ends, too").unwrap(),
+        Err(ServeError::Down(_))
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_writer_with_a_buffer_is_flushed_to_the_end() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, BufWriter, duplex};
+    let (near, far_reader) = duplex(64 << 10);
+    let (far_writer, mut out) = duplex(64);
+    let transport = mcp_transport_stdio::Framed::new(far_reader, BufWriter::new(far_writer));
+    let server = server().build().unwrap();
+    tokio::spawn(async move { server.serve(transport).await });
+    let mut near = near;
+    near.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such/method/at/all/and/a/long/name/so/that/the/reply/is/longer/than/64/bytes\"}\n").await.unwrap();
+    let mut got = Vec::new();
+    while !got.ends_with(b"\n") {
+        let mut byte = [0; 16];
+        let n = tokio::time::timeout(Duration::from_secs(10), out.read(&mut byte))
+            .await
+            .unwrap_or_else(|_| panic!("only got {}", String::from_utf8_lossy(&got)))
+            .unwrap();
+        assert!(n > 0, "ended after {}", String::from_utf8_lossy(&got));
+        got.extend_from_slice(&byte[..n]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_grace_may_be_endless() {
+    let server = server().grace(Duration::MAX).build().unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "sleep", json!({ "ms": 1000 })).await;
+    client.ask(2, "ping", json!({})).await;
+    client.reply().await;
+    let (rest, served) = client.close().await;
+    served.unwrap();
+    assert_eq!(rest.len(), 1);
+}
+
+/// Work until the call is over.
+#[derive(Deserialize, JsonSchema, Tool)]
+struct Until {}
+impl RunBlocking<()> for Until {
+    fn run(self, cx: &Context) -> Result<String, ToolError> {
+        while !cx.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok("x".into())
+    }
+}
+
+#[tokio::test]
+async fn who_works_on_after_a_timeout_hears_of_it() {
+    let server = Server::new("x", "1")
+        .blocking_tool::<Until>()
+        .layer(TimeoutLayer::new(Duration::from_millis(100)))
+        .build()
+        .unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "until", json!({})).await;
+    assert_eq!(
+        client.reply().await["error"]["message"],
+        "the call timed out"
+    );
+    let begin = Instant::now();
+    while server.in_flight() > 0 {
+        assert!(
+            begin.elapsed() < Duration::from_secs(3),
+            "nobody told the thread"
+        );
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[derive(Clone)]
+struct Twice<S>(S);
+impl<S> Service<Attempt> for Twice<S>
+where
+    S: Service<Attempt, Response = Outcome> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: Send,
+{
+    type Response = Outcome;
+    type Error = S::Error;
+    type Future =
+        std::pin::Pin<Box<dyn std::future::Future<Output = Result<Outcome, S::Error>> + Send>>;
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
+        self.0.poll_ready(cx)
+    }
+    fn call(&mut self, attempt: Attempt) -> Self::Future {
+        let mut inner = self.0.clone();
+        Box::pin(async move {
+            let _ = inner.call(attempt.clone()).await;
+            inner.call(attempt).await
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_tried_again_still_holds_its_slot() {
+    let (open, gate) = std::sync::mpsc::channel();
+    let server = Server::with_state("x", "1", Gate(gate.into()))
+        .blocking_tool::<Hold>()
+        .layer(tower::layer::layer_fn(Twice))
+        .build()
+        .unwrap();
+    let mut client = Client::of(&server).await;
+    client.call(1, "hold", json!({})).await;
+    client.ask(2, "ping", json!({})).await;
+    client.reply().await;
+    assert_eq!(server.in_flight(), 1);
+    open.send(()).unwrap();
+    sleep(Duration::from_millis(200)).await;
+    let second = server.in_flight();
+    open.send(()).unwrap();
+    assert_eq!(text(&client.reply().await), "held");
+    assert_eq!(second, 1, "the second try holds no slot");
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_that_a_call_keeps_in_memory_is_counted() {
+    let server = server().in_flight_bytes(1 << 20).build().unwrap();
+    let mut client = Client::of(&server).await;
+    let pad = "x".repeat(2 << 20);
+    let around = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "z": pad,
+        "params": { "name": "echo", "arguments": { "text": "x" } },
+    });
+    let in_id = json!({
+        "jsonrpc": "2.0", "id": pad, "method": "tools/call",
+        "params": { "name": "echo", "arguments": { "text": "x" } },
+    });
+    for message in [around, in_id] {
+        client.send(message).await;
+        let reply = client.reply().await;
+        assert_eq!(reply["error"]["data"]["unit"], "bytes");
+        assert_eq!(reply["error"]["data"]["limit"], 1 << 20);
+    }
+    client.call(2, "echo", json!({ "text": "small" })).await;
+    assert_eq!(text(&client.reply().await), "small");
+}

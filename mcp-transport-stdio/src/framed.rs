@@ -132,7 +132,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Sender for FramedSender<W> {
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        while self.queued() > 0 {
+        while self.written < self.buffer.len() {
             let rest = &self.buffer[self.written..];
             match ready!(Pin::new(&mut self.writer).poll_write(cx, rest)) {
                 Ok(0) => return Poll::Ready(Err(io::Error::from(io::ErrorKind::WriteZero).into())),
@@ -153,7 +153,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Sender for FramedSender<W> {
     }
 
     fn queued(&self) -> usize {
-        self.buffer.len() - self.written
+        // What the writer has taken may still be in a buffer of its own.
+        (self.buffer.len() - self.written).max(usize::from(!self.flushed))
     }
 }
 
@@ -364,8 +365,9 @@ mod tests {
             Poll::Pending,
             "the writer's own flush waits"
         );
-        assert_eq!((sender.queued(), sender.writer.flushes), (0, 0));
+        assert_eq!((sender.queued(), sender.writer.flushes), (1, 0));
         assert_eq!(flush(&mut sender), Poll::Ready(Ok(())));
+        assert_eq!(sender.queued(), 0);
         assert_eq!(sender.writer.output, b"one\ntwo\n");
         assert_eq!((sender.writer.writes, sender.writer.flushes), (3, 1));
     }

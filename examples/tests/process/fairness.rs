@@ -49,8 +49,16 @@ impl SocketServer {
     }
 
     fn connect_without_reading(&self) -> Connection {
+        // The socket's file is there a moment before anybody listens.
+        let begin = Instant::now();
+        let stream = loop {
+            match UnixStream::connect(&self.path) {
+                Ok(stream) => break stream,
+                Err(error) => assert!(begin.elapsed() < SOON, "{error}"),
+            }
+        };
         Connection {
-            stream: UnixStream::connect(&self.path).expect("the fixture listens"),
+            stream,
             lines: None,
         }
     }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::session::Session;
-use crate::error::ErrorObject;
+use crate::error::{ErrorCode, ErrorObject, brief};
 use crate::jsonrpc::{ProgressToken, RawJson};
 use crate::meta::RequestMeta;
 use crate::methods::{ClientRequest, Method};
@@ -71,10 +71,10 @@ pub(super) fn classify(
     supported: &[ProtocolVersion],
 ) -> Result<(Caller, Box<ClientRequest>), ErrorObject> {
     match ClientRequest::parse(method.clone(), params.clone()).map(Box::new) {
-        Ok(request) => {
-            let caller = caller(method, request.meta(), session, supported)?;
-            Ok((caller, request))
-        }
+        Ok(request) => match caller(method, request.meta(), session, supported) {
+            Ok(caller) => Ok((caller, request)),
+            Err(error) => Err(name_requested(error, &request, supported)),
+        },
         // Who is calling decides which refusal comes first.
         Err(malformed) => {
             let meta = params.and_then(|params| params.decode::<MetaOnly>().ok()?.meta);
@@ -89,13 +89,27 @@ pub(super) fn classify(
     }
 }
 
+/// Says in the refusal of an `initialize` what it has asked for.
+fn name_requested(
+    error: ErrorObject,
+    request: &ClientRequest,
+    supported: &[ProtocolVersion],
+) -> ErrorObject {
+    match request {
+        ClientRequest::Initialize(params) if error.code == ErrorCode::UNSUPPORTED_VERSION => {
+            ErrorObject::unsupported_version(&params.protocol_version, supported)
+        }
+        _ => error,
+    }
+}
+
 fn caller(
     method: &Method,
     meta: Option<&RequestMeta>,
     session: &Session,
     supported: &[ProtocolVersion],
 ) -> Result<Caller, ErrorObject> {
-    let caller = match meta.filter(|meta| is_modern(meta)) {
+    let caller = match meta.filter(|meta| speaks_modern(supported) && is_modern(meta)) {
         Some(meta) => modern(meta, supported)?,
         None => legacy(method, meta, session, supported)?,
     };
@@ -103,6 +117,13 @@ fn caller(
         Some(versions) if versions.contains(&caller.version) => Ok(caller),
         _ => Err(ErrorObject::method_not_found(method.as_str())),
     }
+}
+
+/// Without a modern revision there is no modern request: to a server of the legacy era, the
+/// members of `_meta` are foreign. To refuse them by −32022 would tell the client that this is
+/// a modern server, with which it must not try `initialize`.
+fn speaks_modern(supported: &[ProtocolVersion]) -> bool {
+    supported.iter().any(|version| version.era() == Era::Modern)
 }
 
 fn is_modern(meta: &RequestMeta) -> bool {
@@ -185,11 +206,14 @@ fn legacy(
             Err(ErrorObject::unsupported_version("initialize", supported))
         }
         (Method::Other(name), _) => Err(ErrorObject::method_not_found(name)),
-        _ => Err(ErrorObject::invalid_params(
+        _ => Err(ErrorObject::invalid_params(if speaks_modern(supported) {
             "Invalid params: there is no session, and `_meta` lacks \
-             `io.modelcontextprotocol/protocolVersion` and \
-             `io.modelcontextprotocol/clientCapabilities`; send `initialize` first, or add them",
-        )),
+                 `io.modelcontextprotocol/protocolVersion` and \
+                 `io.modelcontextprotocol/clientCapabilities`; send `initialize` first, or add \
+                 them"
+        } else {
+            "Invalid params: there is no session; send `initialize` first"
+        })),
     }
 }
 
@@ -215,7 +239,13 @@ fn refuse_meta(
     error: &serde_json::Error,
     supported: &[ProtocolVersion],
 ) -> ErrorObject {
-    meta.and_then(|meta| meta.decode::<VersionOnly>().ok()?.version)
+    meta.filter(|_| speaks_modern(supported))
+        .and_then(|meta| meta.decode::<VersionOnly>().ok()?.version)
         .and_then(|requested| modern_version(&requested, supported).err())
-        .unwrap_or_else(|| ErrorObject::invalid_params(format!("Invalid params: `_meta`: {error}")))
+        .unwrap_or_else(|| {
+            ErrorObject::invalid_params(format!(
+                "Invalid params: `_meta`: {}",
+                brief(&error.to_string())
+            ))
+        })
 }

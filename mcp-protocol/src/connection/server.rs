@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Limits;
 use super::asks::{Answer, AskId, Asks};
@@ -13,7 +13,7 @@ use super::classify::{Caller, classify};
 use super::config::ServerConfig;
 use super::messages::{Outgoing, ServerMessage};
 use super::session::{Session, Terms};
-use super::subscriptions::{self, Change, Subscriptions};
+use super::subscriptions::{self, Change, Notice, Subscriptions};
 use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
 use crate::compat;
 use crate::error::ErrorObject;
@@ -38,7 +38,7 @@ pub enum Output {
         request: Box<ClientRequest>,
         /// Who asks.
         caller: Caller,
-        /// Bytes of the request's parameters.
+        /// Bytes that the request keeps in memory.
         size: usize,
     },
     /// Stop working on a call. Whatever comes of it will not be sent.
@@ -203,7 +203,8 @@ impl ServerConnection {
             return None;
         }
         let about = Some(open.id.clone());
-        let ask = self.asks.open(call, method, now + self.config.limits.ask);
+        let deadline = after(now, self.config.limits.ask);
+        let ask = self.asks.open(call, method, deadline);
         compat::fit_server_request(&mut question, version);
         self.send(
             ServerMessage::Request {
@@ -220,23 +221,9 @@ impl ServerConnection {
         if self.phase != Phase::Open {
             return;
         }
-        if *change == Change::Everything {
-            for change in self.subscriptions.everything() {
-                self.publish(&change);
-            }
-            return;
-        }
         self.publish_to_session(change);
-        for stream in self.subscriptions.streams(change) {
-            let Some(call) = self.calls.get(stream) else {
-                continue;
-            };
-            let (id, version) = (call.id.clone(), call.caller.version());
-            let meta = NotificationMeta::new().subscription_id(id.clone());
-            let Some(notification) = notice(change, Some(meta)) else {
-                continue;
-            };
-            self.notify(notification, version, Some(id));
+        for stream in self.subscriptions.streams() {
+            self.publish_to_stream(stream, change);
         }
     }
 
@@ -280,14 +267,18 @@ impl ServerConnection {
     }
 
     fn request(&mut self, request: Request, batch: Option<BatchId>) {
-        let Request { id, method, params } = request;
+        let Request {
+            id,
+            method,
+            params,
+            size,
+        } = request;
         if self.calls.is_open(&id) {
             let error = ErrorObject::invalid_request(
                 "Invalid request: a request with this id is still open",
             );
             return self.refuse(Some(id), error, batch);
         }
-        let size = params.as_ref().map_or(0, |params| params.as_bytes().len());
         let classified = classify(&method, params, &self.session, &self.config.versions);
         let (caller, request) = match classified {
             Ok(_) if !self.config.offers(&method) => {
@@ -312,6 +303,9 @@ impl ServerConnection {
                 self.session.set_log_level(params.level);
                 let result = ServerResult::SetLevel(EmptyResult::new());
                 self.respond(id, caller.version(), Ok(result.into()), batch);
+            }
+            ClientRequest::Subscribe(params) if params.uri.len() > MAX_URI => {
+                self.refuse(Some(id), uri_too_long(), batch);
             }
             ClientRequest::Subscribe(params) => {
                 let limit = self.config.limits.subscriptions;
@@ -412,6 +406,8 @@ impl ServerConnection {
             Some(self.busy(listens, &Method::Listen))
         } else if uris.is_some_and(|uris| uris.len() > subscriptions) {
             Some(self.busy(subscriptions, &Method::Listen))
+        } else if uris.is_some_and(|uris| uris.iter().any(|uri| uri.len() > MAX_URI)) {
+            Some(uri_too_long())
         } else {
             None
         };
@@ -556,7 +552,7 @@ impl ServerConnection {
             return;
         }
         self.phase = Phase::Ending {
-            deadline: now + self.config.limits.grace,
+            deadline: after(now, self.config.limits.grace),
         };
         for call in self.asks.calls() {
             self.cancel(call);
@@ -663,12 +659,22 @@ impl ServerConnection {
             return;
         };
         let version = terms.version;
-        let hears = match change {
-            Change::Resource(uri) => self.subscriptions.session_hears(uri),
-            change => subscriptions::declares(&self.config.capabilities, change),
+        let told = self
+            .subscriptions
+            .session_hears(change, &self.config.capabilities);
+        for change in told {
+            self.notify(notice(change, None), version, None);
+        }
+    }
+
+    fn publish_to_stream(&mut self, stream: CallId, change: &Change) {
+        let Some(call) = self.calls.get(stream) else {
+            return;
         };
-        if let Some(notification) = notice(change, None).filter(|_| hears) {
-            self.notify(notification, version, None);
+        let (id, version) = (call.id.clone(), call.caller.version());
+        for change in self.subscriptions.stream_hears(stream, change) {
+            let meta = NotificationMeta::new().subscription_id(id.clone());
+            self.notify(notice(change, Some(meta)), version, Some(id.clone()));
         }
     }
 
@@ -684,19 +690,32 @@ impl ServerConnection {
     }
 }
 
+/// The longest URI that is subscribed to, in bytes. No resource is named by a longer one; it
+/// bounds what [`Limits::subscriptions`] URIs may take.
+const MAX_URI: usize = 8 << 10;
+
+fn uri_too_long() -> ErrorObject {
+    ErrorObject::invalid_params("Invalid params: a URI is too long")
+}
+
+/// The time after a while, which may be as good as never.
+fn after(now: Instant, time: Duration) -> Instant {
+    const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    now.checked_add(time).unwrap_or_else(|| now + NEVER)
+}
+
 /// What a change is called on the wire.
-fn notice(change: &Change, meta: Option<NotificationMeta>) -> Option<ServerNotification> {
+fn notice(change: Notice, meta: Option<NotificationMeta>) -> ServerNotification {
     let mut params = EmptyNotificationParams::new();
     params.meta.clone_from(&meta);
     match change {
-        Change::Tools => Some(ServerNotification::ToolListChanged(params)),
-        Change::Prompts => Some(ServerNotification::PromptListChanged(params)),
-        Change::Resources => Some(ServerNotification::ResourceListChanged(params)),
-        Change::Resource(uri) => {
-            let mut params = ResourceUpdatedParams::new(uri.as_str());
+        Notice::Tools => ServerNotification::ToolListChanged(params),
+        Notice::Prompts => ServerNotification::PromptListChanged(params),
+        Notice::Resources => ServerNotification::ResourceListChanged(params),
+        Notice::Resource(uri) => {
+            let mut params = ResourceUpdatedParams::new(uri);
             params.meta = meta;
-            Some(ServerNotification::ResourceUpdated(params))
+            ServerNotification::ResourceUpdated(params)
         }
-        Change::Everything => None,
     }
 }

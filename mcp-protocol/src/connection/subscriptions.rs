@@ -54,49 +54,71 @@ impl Subscriptions {
         self.streams.remove(&stream);
     }
 
-    /// The streams that hear of a change.
-    pub(super) fn streams(&self, change: &Change) -> Vec<CallId> {
-        self.streams
-            .iter()
-            .filter_map(|(stream, filter)| hears(filter, change).then_some(*stream))
-            .collect()
+    /// The open streams.
+    pub(super) fn streams(&self) -> Vec<CallId> {
+        self.streams.keys().copied().collect()
     }
 
-    /// What a change may be called when nobody knows what has changed: all that anybody
-    /// has subscribed to.
-    pub(super) fn everything(&self) -> Vec<Change> {
-        let subscribed = self
-            .streams
-            .values()
-            .flat_map(|filter| filter.resource_subscriptions.iter().flatten())
-            .chain(&self.uris)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .map(|uri| Change::Resource(uri.clone()));
-        [Change::Tools, Change::Prompts, Change::Resources]
-            .into_iter()
-            .chain(subscribed)
-            .collect()
+    /// What a stream is told of a change.
+    pub(super) fn stream_hears(&self, stream: CallId, change: &Change) -> Vec<Notice> {
+        let Some(filter) = self.streams.get(&stream) else {
+            return Vec::new();
+        };
+        let uris = filter.resource_subscriptions.iter().flatten();
+        notices(change, uris, |list| match list {
+            Change::Tools => filter.tools_list_changed == Some(true),
+            Change::Prompts => filter.prompts_list_changed == Some(true),
+            Change::Resources => filter.resources_list_changed == Some(true),
+            Change::Resource(_) | Change::Everything => false,
+        })
     }
 
-    /// Whether the legacy session has subscribed to this resource.
-    pub(super) fn session_hears(&self, uri: &str) -> bool {
-        self.uris.iter().any(|subscribed| covers(subscribed, uri))
+    /// What the legacy session is told of a change.
+    pub(super) fn session_hears(
+        &self,
+        change: &Change,
+        capabilities: &ServerCapabilities,
+    ) -> Vec<Notice> {
+        notices(change, &self.uris, |list| declares(capabilities, list))
     }
 }
 
-fn hears(filter: &SubscriptionFilter, change: &Change) -> bool {
+/// What a subscriber is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Notice {
+    Tools,
+    Prompts,
+    Resources,
+    Resource(String),
+}
+
+/// What is told of a change to who has subscribed to these resources and these lists. Of
+/// everything, only what it has subscribed to itself.
+fn notices<'a>(
+    change: &Change,
+    uris: impl IntoIterator<Item = &'a String>,
+    hears: impl Fn(&Change) -> bool,
+) -> Vec<Notice> {
+    let all = *change == Change::Everything;
+    let lists = [
+        (Change::Tools, Notice::Tools),
+        (Change::Prompts, Notice::Prompts),
+        (Change::Resources, Notice::Resources),
+    ];
+    let mut told: Vec<_> = lists
+        .into_iter()
+        .filter(|(list, _)| (all || list == change) && hears(list))
+        .map(|(_, notice)| notice)
+        .collect();
+    let mut uris = uris.into_iter();
     match change {
-        Change::Tools => filter.tools_list_changed == Some(true),
-        Change::Prompts => filter.prompts_list_changed == Some(true),
-        Change::Resources => filter.resources_list_changed == Some(true),
-        Change::Resource(uri) => filter
-            .resource_subscriptions
-            .iter()
-            .flatten()
-            .any(|subscribed| covers(subscribed, uri)),
-        Change::Everything => true,
+        Change::Everything => told.extend(uris.map(|uri| Notice::Resource(uri.clone()))),
+        Change::Resource(uri) if uris.any(|subscribed| covers(subscribed, uri)) => {
+            told.push(Notice::Resource(uri.clone()));
+        }
+        _ => {}
     }
+    told
 }
 
 /// Whether a resource is the one subscribed to, or lies below it.
@@ -137,7 +159,7 @@ pub(super) fn offers_streams(capabilities: &ServerCapabilities) -> bool {
 }
 
 /// Whether the legacy session is told of changes of a list.
-pub(super) fn declares(capabilities: &ServerCapabilities, change: &Change) -> bool {
+fn declares(capabilities: &ServerCapabilities, change: &Change) -> bool {
     match change {
         Change::Tools => list_changed_of_tools(capabilities),
         Change::Prompts => list_changed_of_prompts(capabilities),

@@ -294,12 +294,13 @@ impl Model {
             params["_meta"]["progressToken"] = json!(token);
         }
         let taken = self.is_open(id);
-        self.receive(&json!({ "jsonrpc": "2.0", "id": id, "method": name, "params": params }));
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": name, "params": params });
+        self.receive(&message);
         let came = self.drain();
         if self.over {
             return assert!(came.nothing());
         }
-        let size = params.to_string().len();
+        let size = message.to_string().len() + id.as_str().map_or(0, str::len);
         assert!(came.sizes.iter().all(|told| *told == size), "{came:?}");
         // Exactly one of: a reply at once, a call, a stream.
         assert_eq!(

@@ -1,9 +1,11 @@
 //! Conversations with the server's core. See `support` for how to read them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{check, check_with, config};
-use mcp_protocol::ProtocolVersion;
+use crate::support::{check, check_with, config, encoded};
+use mcp_protocol::connection::{Output, ServerConnection};
+use mcp_protocol::{Frame, Incoming, ProtocolVersion};
 
 const READY: &str = r#"
     > 1 initialize "2025-11-25"
@@ -1087,4 +1089,76 @@ fn a_client_that_never_says_initialized_is_served() {
         < 2 ok
         "#,
     );
+}
+
+#[test]
+fn a_legacy_only_server_lets_a_modern_client_fall_back() {
+    let mut config = config();
+    config
+        .versions
+        .retain(|version| *version < ProtocolVersion::V2026_07_28);
+    check_with(
+        config,
+        r#"
+        >> 1 server/discover
+        < 1 error -32602
+        > 2 server/discover {"_meta": {"io.modelcontextprotocol/protocolVersion": 7}}
+        < 2 error -32602
+        > 3 initialize "2025-11-25"
+        < 3 ok {"protocolVersion": "2025-11-25"}
+        >> 4 tools/list
+        ! start 4 a
+        "#,
+    );
+}
+
+#[test]
+fn of_everything_each_is_told_its_own() {
+    check(
+        r#"
+        >> 1 subscriptions/listen {"notifications": {"toolsListChanged": true, "resourceSubscriptions": ["x:1"]}}
+        < notifications/subscriptions/acknowledged
+        >> 2 subscriptions/listen {"notifications": {"resourceSubscriptions": ["x:", "x:2"]}}
+        < notifications/subscriptions/acknowledged
+        ? publish everything
+        < notifications/tools/list_changed {"_meta": {"io.modelcontextprotocol/subscriptionId": 1}}
+        < notifications/resources/updated {"uri": "x:1", "_meta": {"io.modelcontextprotocol/subscriptionId": 1}}
+        < notifications/resources/updated {"uri": "x:", "_meta": {"io.modelcontextprotocol/subscriptionId": 2}}
+        < notifications/resources/updated {"uri": "x:2", "_meta": {"io.modelcontextprotocol/subscriptionId": 2}}
+        "#,
+    );
+}
+
+#[test]
+fn a_uri_has_a_length() {
+    let long = "x".repeat(9_000);
+    check_ready(&format!(
+        r#"
+        > 2 resources/subscribe {{"uri": "{long}"}}
+        < 2 error -32602
+        >> 3 subscriptions/listen {{"notifications": {{"resourceSubscriptions": ["{long}"]}}}}
+        < 3 error -32602
+        "#
+    ));
+}
+
+#[test]
+fn an_answer_repeats_only_so_much() {
+    let long = "\u{7f}".repeat(100_000);
+    for request in [
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{long}"}}"#),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":"{long}"}}}}"#
+        ),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"cursor":["{long}"]}}}}"#
+        ),
+    ] {
+        let mut connection = ServerConnection::new(Arc::new(config()));
+        connection.receive(Incoming::parse(&Frame::from(request)));
+        let Some(Output::Send(outgoing)) = connection.poll() else {
+            panic!("it is answered");
+        };
+        assert!(encoded(&outgoing.message).len() < 1_500);
+    }
 }

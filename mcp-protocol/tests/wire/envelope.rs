@@ -35,6 +35,7 @@ fn a_message_is_what_its_members_say() {
             id: 7.into(),
             method: Method::CallTool,
             params: Some(json(r#"{"a":1}"#)),
+            size: 67,
         })
     );
     assert_eq!(

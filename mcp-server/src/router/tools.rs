@@ -65,7 +65,8 @@ impl<S: Send + Sync + 'static> Tools<S> {
         cx: Context<S>,
     ) -> Result<Outcome, BoxError> {
         let Some(tool) = self.by_name.get(&params.name) else {
-            let error = format!("Unknown tool: {}", params.name);
+            // No more of it than a name can have: an answer must not grow with what was sent.
+            let error = format!("Unknown tool: {:.128}", params.name);
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
         };
         let arguments = params.arguments.unwrap_or(RawJson::empty_object());
