@@ -65,7 +65,7 @@ mod subscriptions;
 use std::time::Duration;
 
 pub use self::asks::{Answer, AskId};
-pub use self::calls::{CallId, CallIdHasher, CallMap, LogMessage, Progress};
+pub use self::calls::{CallId, CallMap, IdHasher, LogMessage, Progress};
 pub use self::classify::Caller;
 pub use self::config::ServerConfig;
 pub use self::messages::{Outgoing, ServerMessage};

@@ -12,26 +12,32 @@ use crate::types::LoggingLevel;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(u64);
 
-/// A map of calls. Their ids are counted, so that there is nothing to be gained by hashing
-/// them with care.
-pub type CallMap<V> = HashMap<CallId, V, BuildHasherDefault<CallIdHasher>>;
+/// A map of calls.
+pub type CallMap<V> = HashMap<CallId, V, BuildHasherDefault<IdHasher>>;
 
-/// Spreads the numbers of calls over a [`CallMap`].
+/// Spreads ids over a map, quickly and without a secret.
+///
+/// A peer could find ids of its own that fall on one place. It would gain nothing: there are
+/// never more of them than calls in flight, and so few can be looked through.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CallIdHasher(u64);
+pub struct IdHasher(u64);
 
-impl Hasher for CallIdHasher {
+impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
         self.0
     }
 
     fn write_u64(&mut self, number: u64) {
         // An odd factor of which the upper bits, too, depend on the number: the map uses both.
-        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("a call's id is one number");
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
     }
 }
 
@@ -81,7 +87,7 @@ pub(super) enum Kind {
 #[derive(Default)]
 pub(super) struct Calls {
     open: CallMap<Call>,
-    ids: HashMap<RequestId, CallId>,
+    ids: HashMap<RequestId, CallId, BuildHasherDefault<IdHasher>>,
     minted: u64,
 }
 
