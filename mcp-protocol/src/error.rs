@@ -126,7 +126,7 @@ impl ErrorObject {
     pub fn unsupported_version(requested: &str, supported: &[ProtocolVersion]) -> Self {
         let data = UnsupportedVersionData {
             supported: supported.iter().map(ToString::to_string).collect(),
-            requested: requested.to_owned(),
+            requested: brief(requested).into_owned(),
         };
         Self::new(
             ErrorCode::UNSUPPORTED_VERSION,

@@ -358,6 +358,13 @@ pub trait Encode {
     fn encode(&self, out: &mut Vec<u8>);
 }
 
+/// A message that is encoded already, as a proxy passes it on.
+impl Encode for Frame {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+}
+
 pub(crate) fn encode_request(
     out: &mut Vec<u8>,
     id: &RequestId,

@@ -123,7 +123,9 @@ pub(crate) fn sort(error: BoxError) -> Result<ErrorObject, ServiceDown> {
 }
 
 /// Why a server cannot be built: what is wrong, and where.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` says the same as its `Display`, for it is what a `main` that returns it prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A limit of zero would let nothing through.
@@ -167,7 +169,9 @@ pub enum BuildError {
 }
 
 /// Why [`serve`](crate::Server::serve) ended, if not because the client was done.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` says the same as its `Display`, for it is what a `main` that returns it prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
     /// The server's description is wrong.
@@ -185,4 +189,16 @@ pub enum ServeError {
     /// The connection's task panicked, which is a bug in the transport or in this crate.
     #[error("the connection panicked: {0}")]
     Panicked(String),
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

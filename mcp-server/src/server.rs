@@ -67,6 +67,25 @@ impl Server {
 
 impl<S: Send + Sync + 'static> Server<S> {
     /// A server whose handlers share `state`: see [`Context::state`](crate::Context::state).
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use mcp_server::prelude::*;
+    ///
+    /// /// Count one more.
+    /// #[derive(Deserialize, JsonSchema, Tool)]
+    /// #[tool(content = u64)]
+    /// struct Count {}
+    ///
+    /// impl Run<AtomicU64> for Count {
+    ///     async fn run(self, cx: &Context<AtomicU64>) -> Result<u64, ToolError> {
+    ///         Ok(cx.state().fetch_add(1, Ordering::Relaxed) + 1)
+    ///     }
+    /// }
+    ///
+    /// let server = Server::with_state("counter", "1.0.0", AtomicU64::new(0)).tool::<Count>();
+    /// ```
     #[must_use]
     pub fn with_state(name: impl Into<String>, version: impl Into<String>, state: S) -> Self {
         Self {
@@ -138,14 +157,24 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///
     /// The layer is applied once, when the server is built, and its service is cloned for each
     /// call, so the service has to be `Clone`. One that is not, such as tower's `RateLimit`,
-    /// goes under a `BufferLayer`, which has to be built within a tokio runtime.
+    /// goes under a `BufferLayer`, in one stack: a second `.layer` would see them apart. A
+    /// buffer has to be built within a tokio runtime.
     ///
     /// ```
-    /// # use mcp_server::Server;
+    /// # use mcp_server::{Attempt, Server};
     /// use std::time::Duration;
+    /// use tower::ServiceBuilder;
+    /// use tower::buffer::BufferLayer;
+    /// use tower::limit::RateLimitLayer;
     /// use tower::timeout::TimeoutLayer;
     ///
-    /// let server = Server::new("patient", "1.0.0").layer(TimeoutLayer::new(Duration::from_secs(30)));
+    /// let server = Server::new("patient", "1.0.0")
+    ///     .layer(TimeoutLayer::new(Duration::from_secs(30)))
+    ///     .layer(
+    ///         ServiceBuilder::new()
+    ///             .layer(BufferLayer::<Attempt>::new(64))
+    ///             .layer(RateLimitLayer::new(10, Duration::from_secs(1))),
+    ///     );
     /// ```
     #[must_use]
     pub fn layer<L>(mut self, layer: L) -> Self
@@ -397,6 +426,16 @@ impl ServerHandle {
     /// For a server that finds out, outside of any call, that it can do no more work.
     pub fn fail(&self, reason: ServiceDown) {
         self.parts.stop(Stop::Down(reason));
+    }
+
+    /// Waits until the server has been told to end, by [`shut_down`](Self::shut_down),
+    /// [`fail`](Self::fail) or a signal. For a loop that accepts connections.
+    ///
+    /// Cancel safe.
+    pub async fn ending(&self) {
+        let mut stop = self.parts.stop.subscribe();
+        // The sender lives as long as `self`, so there is no error to wait for.
+        let _ = stop.wait_for(|stop| *stop != Stop::No).await;
     }
 
     /// How many calls are in flight, on all connections.

@@ -7,7 +7,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use mcp_server::prelude::*;
-use mcp_server::transport::{Encode, Receiver as _, Sender as _, Transport};
+use mcp_server::transport::{Frame, Receiver as _, Sender as _, Transport};
 use mcp_server::{Attempt, Next, Outcome, ServiceDown};
 use mcp_transport_stdio::memory::{Memory, pair};
 use serde_json::{Value, json};
@@ -103,14 +103,6 @@ fn server() -> Server<Counts> {
     Server::with_state("test", "1.0.0", Counts::default()).tools::<Test>()
 }
 
-struct Line(Value);
-
-impl Encode for Line {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.0.to_string().as_bytes());
-    }
-}
-
 /// A legacy client after its handshake.
 struct Client {
     receiver: <Memory as Transport>::Receiver,
@@ -140,7 +132,7 @@ impl Client {
     }
 
     async fn send(&mut self, message: Value) {
-        self.sender.send(&Line(message), None);
+        self.sender.send(&Frame::from(message.to_string()), None);
         poll_fn(|cx| self.sender.poll_flush(cx))
             .await
             .expect("the server reads");
@@ -490,7 +482,7 @@ async fn a_client_that_does_not_read_pauses_only_itself() {
         let params = json!({ "name": "echo", "arguments": { "text": sent } });
         let message =
             json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-        deaf.sender.send(&Line(message), None);
+        deaf.sender.send(&Frame::from(message.to_string()), None);
     }
     let stalled = tokio::time::timeout(
         Duration::from_secs(5),

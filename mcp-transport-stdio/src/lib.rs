@@ -4,8 +4,8 @@
 //! what is sent as lines; it knows neither methods nor revisions of the protocol, and what
 //! stands in a line it does not look at. A server takes [`stdio()`], a test takes
 //! [`memory::pair()`], and whoever has an `AsyncRead` and an `AsyncWrite` takes [`Framed`]:
-//! each is a [`Transport`](mcp_protocol::transport::Transport) for `mcp-server` and
-//! `mcp-client`. The crate is of use alone, too.
+//! each is a [`Transport`](transport::Transport) for `mcp-server`. The crate is of use alone,
+//! too.
 //!
 //! ```text
 //!                       stdio()             memory::pair()         your streams
@@ -26,22 +26,13 @@
 //! ```no_run
 //! use std::future::poll_fn;
 //!
-//! use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
-//! use mcp_protocol::{Encode, Frame};
-//!
-//! struct Line(Frame);
-//!
-//! impl Encode for Line {
-//!     fn encode(&self, out: &mut Vec<u8>) {
-//!         out.extend_from_slice(&self.0);
-//!     }
-//! }
+//! use mcp_transport_stdio::transport::{Receiver, Sender, Transport, TransportError};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! async fn main() -> Result<(), TransportError> {
 //!     let (mut receiver, mut sender) = mcp_transport_stdio::stdio()?.split();
 //!     while let Some(line) = poll_fn(|cx| receiver.poll_receive(cx)).await {
-//!         sender.send(&Line(line?), None);
+//!         sender.send(&line?, None);
 //!         poll_fn(|cx| sender.poll_flush(cx)).await?;
 //!     }
 //!     println!("nobody but standard error hears this");
@@ -64,6 +55,8 @@ mod lines;
 pub mod memory;
 #[cfg(any(unix, windows))]
 mod stdio;
+
+pub use mcp_protocol::transport;
 
 pub use self::framed::{Framed, FramedReceiver, FramedSender};
 pub use self::lines::{DEFAULT_MAX_FRAME, Lines, TooLong};

@@ -38,6 +38,8 @@ pub struct Lines {
     line: Line,
     /// Whether the memory behind `buffer` was made for a line of more than [`KEPT`] bytes.
     outgrown: bool,
+    /// The largest that the buffer has been, since it was a new one.
+    whole: usize,
 }
 
 /// Which line the front of the buffer belongs to.
@@ -62,6 +64,7 @@ impl Lines {
             max_frame,
             line: Line::First,
             outgrown: false,
+            whole: 0,
         }
     }
 
@@ -72,6 +75,7 @@ impl Lines {
             let rest = mem::take(&mut self.buffer);
             self.buffer.reserve(FIRST.max(rest.len() + ROOM));
             self.buffer.extend_from_slice(&rest);
+            self.whole = 0;
         }
         if self.buffer.capacity() - self.buffer.len() < ROOM {
             // While earlier frames are in use this is a new buffer. With no more than `ROOM`
@@ -79,6 +83,7 @@ impl Lines {
             let len = self.buffer.len();
             self.buffer.reserve(ROOM.max(FIRST.saturating_sub(len)));
         }
+        self.whole = self.whole.max(self.buffer.capacity());
         &mut self.buffer
     }
 
@@ -132,6 +137,12 @@ impl Lines {
         let end = self.scanned + found;
         self.scanned = 0;
         self.outgrown |= end > KEPT;
+        if self.whole > KEPT && end < self.whole / 4 {
+            // A slice of it would keep all of a large buffer for as long as a small line is used.
+            let line = Bytes::copy_from_slice(&self.buffer[..end]);
+            self.buffer.advance(end + 1);
+            return Some(line);
+        }
         let mut line = self.buffer.split_to(end + 1).freeze();
         line.truncate(end);
         Some(line)
@@ -372,6 +383,22 @@ mod tests {
                 "the first buffer is used again"
             );
         }
+    }
+
+    #[test]
+    fn a_small_frame_does_not_keep_a_huge_buffer() {
+        let mut lines = Lines::default();
+        for _ in 0..100 {
+            lines.buffer().extend_from_slice(&[b'x'; 4_000]);
+            assert_eq!(lines.next_frame(), None);
+        }
+        lines.buffer().extend_from_slice(b"\nsmall\n");
+        let whole = lines.buffer.as_ptr_range();
+        let huge = lines.next_frame();
+        assert!(huge.is_some_and(|frame| frame.is_ok_and(|frame| frame.len() == 400_000)));
+        let small = lines.next_frame().expect("a line").expect("it is short");
+        assert_eq!(small, "small");
+        assert!(!whole.contains(&small.as_ptr()));
     }
 
     #[test]

@@ -202,7 +202,10 @@ async fn serve_socket(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::UnixListener::bind(path)?;
     loop {
-        let (stream, _) = listener.accept().await?;
+        let (stream, _) = tokio::select! {
+            accepted = listener.accept() => accepted?,
+            () = server.ending() => return Ok(()),
+        };
         let (reader, writer) = stream.into_split();
         let server = server.clone();
         tokio::spawn(async move {

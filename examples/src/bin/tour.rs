@@ -11,7 +11,7 @@ use std::future::poll_fn;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mcp_protocol::transport::{Encode, Receiver as _, Sender as _, Transport as _};
+use mcp_protocol::transport::{Frame, Receiver as _, Sender as _, Transport as _};
 use mcp_protocol::{Incoming, Message, Method, Response, ServerResult};
 use mcp_server::prelude::*;
 use mcp_transport_stdio::{Framed, FramedReceiver, FramedSender};
@@ -137,15 +137,6 @@ struct Peer {
     last_id: i64,
 }
 
-/// A line that is sent as it is.
-struct Line(String);
-
-impl Encode for Line {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.0.as_bytes());
-    }
-}
-
 impl Peer {
     fn new(stdout: ChildStdout, stdin: ChildStdin) -> Self {
         let (receiver, sender) = Framed::new(stdout, stdin).split();
@@ -190,7 +181,7 @@ impl Peer {
     }
 
     async fn send_quietly(&mut self, line: String) -> Result<(), Box<dyn Error>> {
-        self.sender.send(&Line(line), None);
+        self.sender.send(&Frame::from(line), None);
         poll_fn(|cx| self.sender.poll_flush(cx)).await?;
         Ok(())
     }
