@@ -44,6 +44,15 @@ mod tools {
         }
     }
 
+    #[derive(Form)]
+    #[form(crate = renamed)]
+    pub struct Account {
+        /// Who.
+        #[form(title = "Name", format = "email", min = 1, default = "a")]
+        name: Option<String>,
+        age: u8,
+    }
+
     #[derive(Tools)]
     #[tool(crate = renamed)]
     pub enum Notes {
