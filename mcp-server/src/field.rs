@@ -47,23 +47,16 @@ pub trait Field: DeserializeOwned {
 }
 
 /// A type whose values are choices. A field of it takes one, and a field of a `Vec` of it any
-/// number.
+/// number. Implemented by `#[derive(Choice)]`, for an enum without fields.
 ///
 /// ```
 /// use mcp_server::input::{Choice, Form};
-/// use mcp_server::types::SingleSelectSchema;
 ///
-/// #[derive(serde::Deserialize)]
-/// #[serde(rename_all = "lowercase")]
+/// #[derive(Choice)]
 /// enum Size {
 ///     Small,
-///     Large,
-/// }
-///
-/// impl Choice for Size {
-///     fn choices() -> SingleSelectSchema {
-///         SingleSelectSchema::of(["small", "large"])
-///     }
+///     #[choice(name = "xl", title = "Very large")]
+///     ExtraLarge,
 /// }
 ///
 /// #[derive(Form)]

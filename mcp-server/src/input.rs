@@ -8,7 +8,7 @@
 
 use std::marker::PhantomData;
 
-pub use mcp_macros::Form;
+pub use mcp_macros::{Choice, Form};
 use mcp_protocol::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, Declared, ElicitAction,
     ElicitMode, ElicitParams, ElicitResult, ElicitationCapability, EmptyParams, InputRequest,

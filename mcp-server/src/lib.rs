@@ -134,15 +134,15 @@ pub mod __private {
         ArgumentError, ToolArgs, ToolSet, decode_arguments, decode_closed_arguments,
     };
     pub use mcp_protocol::types::{
-        CallToolResult, Icon, Prompt, PromptArgument, Properties, RequestedSchema, StringFormat,
-        Tool, ToolAnnotations,
+        CallToolResult, Icon, Prompt, PromptArgument, Properties, RequestedSchema,
+        SingleSelectSchema, StringFormat, TitledChoice, Tool, ToolAnnotations,
     };
     pub use schemars;
     pub use serde;
     pub use serde_json;
 
     pub use crate::content::{IntoContent, Structured};
-    pub use crate::field::{FieldSchema, at_least, at_most, field, of_format, preset};
+    pub use crate::field::{Choice, FieldSchema, at_least, at_most, field, of_format, preset};
     pub use crate::input::Form;
     pub use crate::prompt::{PromptArgs, optional_argument, required_argument};
     pub use crate::schema;

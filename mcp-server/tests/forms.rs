@@ -316,3 +316,41 @@ async fn a_user_fills_in_a_form_and_an_answer_that_is_none_is_asked_again() {
         assert_eq!(shown.len(), 3);
     }
 }
+
+#[derive(Debug, PartialEq, Choice)]
+enum Plain {
+    VerySmall,
+    #[choice(name = "xl")]
+    ExtraLarge,
+}
+
+#[derive(Debug, PartialEq, Choice)]
+enum Titled {
+    #[choice(title = "Not large")]
+    Small,
+    Large,
+}
+
+#[test]
+fn choices_are_derived_with_the_names_that_are_read() {
+    let schema = serde_json::to_value(Plain::choices()).expect("JSON");
+    assert_eq!(
+        schema,
+        json!({ "type": "string", "enum": ["very_small", "xl"] })
+    );
+    let titled = serde_json::to_value(Titled::choices()).expect("JSON");
+    let one_of = json!([
+        { "const": "small", "title": "Not large" },
+        { "const": "large", "title": "large" },
+    ]);
+    assert_eq!(titled, json!({ "type": "string", "oneOf": one_of }));
+    let read = |name: &str| serde_json::from_value::<Plain>(json!(name)).ok();
+    assert_eq!(read("very_small"), Some(Plain::VerySmall));
+    assert_eq!(read("xl"), Some(Plain::ExtraLarge));
+    assert_eq!(read("ExtraLarge"), None);
+    let read = |name: &str| serde_json::from_value::<Titled>(json!(name)).ok();
+    assert_eq!(
+        [read("small"), read("large")],
+        [Some(Titled::Small), Some(Titled::Large)]
+    );
+}

@@ -44,6 +44,14 @@ mod tools {
         }
     }
 
+    #[derive(renamed::input::Choice)]
+    #[choice(crate = renamed)]
+    pub enum Size {
+        Small,
+        #[choice(title = "Large")]
+        Large,
+    }
+
     #[derive(Form)]
     #[form(crate = renamed)]
     pub struct Account {
@@ -51,6 +59,7 @@ mod tools {
         #[form(title = "Name", format = "email", min = 1, default = "a")]
         name: Option<String>,
         age: u8,
+        size: Size,
     }
 
     #[derive(Tools)]
