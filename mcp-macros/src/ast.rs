@@ -4,7 +4,10 @@ use proc_macro2::Span;
 use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Fields, Ident, LitStr, Meta, Token};
+use syn::{
+    Attribute, Data, DeriveInput, Fields, GenericArgument, Ident, LitStr, Meta, PathArguments,
+    Token, Type,
+};
 
 use crate::attr::Attrs;
 
@@ -130,6 +133,21 @@ pub(crate) fn snake_case(name: &str) -> String {
         out.extend(letter.to_lowercase());
     }
     out
+}
+
+/// `T` of `Option<T>`, by how it is written: a derive knows no types.
+pub(crate) fn optional(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(inner) if last.ident == "Option" => Some(inner),
+        _ => None,
+    }
 }
 
 /// Text as a literal of the derive's input.

@@ -1,16 +1,19 @@
-//! Derives that describe tools and prompts. Use them through `mcp-server`, which re-exports
+//! Derives that describe tools, prompts and forms. Use them through `mcp-server`, which re-exports
 //! them and documents the traits that they implement.
 //!
 //! A derive describes and never touches a function: what it writes is what a person would
 //! write by hand with the public API. [`Tool`] is for a struct whose fields are the arguments
 //! of one tool; [`Tools`] is for an enum with one variant for each tool; [`Prompt`] is for a
-//! struct whose fields are the arguments of a prompt.
+//! struct whose fields are the arguments of a prompt; [`Form`] is for a struct whose fields a
+//! user fills in, and [`Choice`] for an enum that is one of these fields.
 
 mod ast;
 mod attr;
+mod choice;
 mod doc;
 mod expand;
 mod fallback;
+mod form;
 mod prompt;
 mod valid;
 
@@ -90,4 +93,46 @@ pub fn tools(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Prompt, attributes(prompt))]
 pub fn prompt(input: TokenStream) -> TokenStream {
     prompt::derive(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Describes a form by a struct: the fields are what a user fills in.
+///
+/// Implements `Form`, and `Deserialize` for the answer. Nothing else need be derived.
+///
+/// ```text
+/// #[derive(Form)]
+/// struct Account {
+///     /// Where we can reach you.
+///     #[form(title = "E-mail", format = "email")]
+///     email: String,
+///     #[form(min = 18, max = 120)]
+///     age: Option<u8>,
+/// }
+/// ```
+///
+#[doc = include_str!("form/attributes.md")]
+#[proc_macro_derive(Form, attributes(form))]
+pub fn form(input: TokenStream) -> TokenStream {
+    form::derive(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Describes choices by an enum without fields: each variant is a choice.
+///
+/// Implements `Choice`, and `Deserialize` for the answer. Nothing else need be derived.
+///
+/// ```text
+/// #[derive(Choice)]
+/// enum Size {
+///     Small,
+///     #[choice(name = "xl", title = "Very large")]
+///     ExtraLarge,
+/// }
+/// ```
+///
+/// On a variant there are `name`, which is the variant's in snake case if absent, and `title`,
+/// which a person reads instead. On the enum there is `crate = path`, which says where
+/// `mcp_server` is.
+#[proc_macro_derive(Choice, attributes(choice))]
+pub fn choice(input: TokenStream) -> TokenStream {
+    choice::derive(&parse_macro_input!(input as DeriveInput)).into()
 }

@@ -8,6 +8,7 @@
 
 use std::marker::PhantomData;
 
+pub use mcp_macros::{Choice, Form};
 use mcp_protocol::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, Declared, ElicitAction,
     ElicitMode, ElicitParams, ElicitResult, ElicitationCapability, EmptyParams, InputRequest,
@@ -15,6 +16,8 @@ use mcp_protocol::types::{
 };
 use mcp_protocol::{RawJson, ServerRequest};
 use serde::de::DeserializeOwned;
+
+pub use crate::field::{Choice, Field, FieldSchema};
 
 /// Something that a handler asks for with [`Context::input`](crate::Context::input).
 ///
@@ -47,7 +50,38 @@ pub enum Unanswered {
 
 /// What a person fills in.
 ///
-/// Flat: each field is text, a number, a yes or no, or a choice.
+/// Flat: each field is text, a number, a yes or no, or a choice. Implemented by
+/// `#[derive(Form)]`, for a struct, which reads the answer, too:
+///
+/// ```
+/// use mcp_server::input::form;
+/// use mcp_server::prelude::*;
+///
+/// #[derive(Form)]
+/// struct Account {
+///     /// Where we can reach you.
+///     #[form(title = "E-mail", format = "email")]
+///     email: String,
+///     #[form(min = 18, max = 120)]
+///     age: Option<u8>,
+/// }
+///
+/// /// Opens an account.
+/// #[derive(Deserialize, JsonSchema, Tool)]
+/// struct Open {}
+///
+/// impl Run for Open {
+///     async fn run(self, cx: &Context) -> Result<String, ToolError> {
+///         let account = cx.input("account", form::<Account>("Who are you?"))?;
+///         Ok(format!("{} {:?}", account.email, account.age))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what is filled in",
+    label = "`Form` is not implemented",
+    note = "derive it on a struct with named fields: `#[derive(Form)]`"
+)]
 pub trait Form: DeserializeOwned {
     /// The fields.
     fn schema() -> RequestedSchema;

@@ -52,6 +52,7 @@
 //! | give something to read | [`StaticResource`], [`Directory`], [`Resource`], [`Template`] |
 //! | say what a tool takes and gives | `#[derive(Tool)]`, `#[derive(Tools)]`, [`IntoContent`], [`schema`] |
 //! | write a prompt | [`Render`], `#[derive(Prompt)]`, [`IntoMessages`] |
+//! | ask the user | [`Context::input`], [`input`], `#[derive(Form)]` |
 //! | put a server together | [`Server`] |
 //! | wrap every call | [`Server::layer`] |
 //! | serve many connections, shut down | [`ServerHandle`] |
@@ -74,6 +75,7 @@ mod content;
 mod context;
 mod error;
 mod events;
+mod field;
 pub mod input;
 pub mod limit;
 mod prompt;
@@ -116,6 +118,7 @@ pub mod prelude {
     pub use schemars::{self, JsonSchema};
     pub use serde::{Deserialize, Serialize};
 
+    pub use crate::input::Form;
     pub use crate::{
         BuildError, Context, IntoContent, IntoMessages, Json, Prompt, Render, Run, RunBlocking,
         RunTools, ServeError, Server, ServerHandle, Structured, Tool, ToolError, ToolResultExt,
@@ -131,13 +134,16 @@ pub mod __private {
         ArgumentError, ToolArgs, ToolSet, decode_arguments, decode_closed_arguments,
     };
     pub use mcp_protocol::types::{
-        CallToolResult, Icon, Prompt, PromptArgument, Tool, ToolAnnotations,
+        CallToolResult, Icon, Prompt, PromptArgument, Properties, RequestedSchema,
+        SingleSelectSchema, StringFormat, TitledChoice, Tool, ToolAnnotations,
     };
     pub use schemars;
     pub use serde;
     pub use serde_json;
 
     pub use crate::content::{IntoContent, Structured};
+    pub use crate::field::{Choice, FieldSchema, at_least, at_most, field, of_format, preset};
+    pub use crate::input::Form;
     pub use crate::prompt::{PromptArgs, optional_argument, required_argument};
     pub use crate::schema;
 }

@@ -3,12 +3,9 @@
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{
-    Attribute, Data, DeriveInput, Error, Field, Fields, GenericArgument, Ident, LitStr, Path,
-    PathArguments, Result, Type,
-};
+use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Path, Result, Type};
 
-use crate::ast::snake_case;
+use crate::ast::{optional, snake_case};
 use crate::attr::{items, text, value, word};
 use crate::doc::Doc;
 
@@ -87,21 +84,6 @@ impl<'a> Argument<'a> {
             .name
             .clone()
             .unwrap_or_else(|| LitStr::new(&self.ident.unraw().to_string(), self.ident.span()))
-    }
-}
-
-/// `T` of `Option<T>`, by how it is written: a derive knows no types.
-fn optional(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else {
-        return None;
-    };
-    let last = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    match arguments.args.first()? {
-        GenericArgument::Type(inner) if last.ident == "Option" => Some(inner),
-        _ => None,
     }
 }
 

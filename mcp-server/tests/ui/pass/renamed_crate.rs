@@ -44,6 +44,24 @@ mod tools {
         }
     }
 
+    #[derive(renamed::input::Choice)]
+    #[choice(crate = renamed)]
+    pub enum Size {
+        Small,
+        #[choice(title = "Large")]
+        Large,
+    }
+
+    #[derive(Form)]
+    #[form(crate = renamed)]
+    pub struct Account {
+        /// Who.
+        #[form(title = "Name", format = "email", min = 1, default = "a")]
+        name: Option<String>,
+        age: u8,
+        size: Size,
+    }
+
     #[derive(Tools)]
     #[tool(crate = renamed)]
     pub enum Notes {

@@ -1,0 +1,8 @@
+use mcp_server::input::Choice;
+
+#[derive(Choice)]
+struct Size {
+    small: bool,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use mcp_server::input::form;
+use mcp_server::prelude::*;
+
+#[derive(Form)]
+struct Account {
+    names: Vec<String>,
+}
+
+fn main() {
+    let _ = form::<Account>("Who?");
+}

@@ -1,0 +1,9 @@
+use mcp_server::input::form;
+use mcp_server::prelude::*;
+
+#[derive(Form)]
+struct Account(String);
+
+fn main() {
+    let _ = form::<Account>("Who?");
+}
