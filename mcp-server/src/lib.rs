@@ -55,6 +55,7 @@
 //! | put a server together | [`Server`] |
 //! | wrap every call | [`Server::layer`] |
 //! | serve many connections, shut down | [`ServerHandle`] |
+//! | see how busy it is | [`ServerHandle::stats`] |
 //!
 //! # Features
 //!
@@ -87,6 +88,7 @@ mod serve;
 mod server;
 #[cfg(feature = "signal")]
 mod signal;
+mod stats;
 mod tool;
 
 pub use async_trait::async_trait;
@@ -109,6 +111,7 @@ pub use prompt::{IntoMessages, Prompt, PromptArgs, Render, optional_argument, re
 pub use resource::{Directory, Resource, StaticResource, Template, Variables, base64, resource_fn};
 pub use seal::StateKey;
 pub use server::{Server, ServerHandle};
+pub use stats::Stats;
 pub use tool::{Run, RunBlocking, RunTools, Tool, tool_fn};
 
 /// What a server needs: `use mcp_server::prelude::*;`.
