@@ -48,7 +48,7 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | write a tool | [`Run`], [`RunTools`] for several, [`RunBlocking`] for one that blocks |
+//! | write a tool | [`Run`], [`RunTools`] for several, [`RunBlocking`] for one that blocks, [`tool_fn`] for a closure |
 //! | give something to read | [`StaticResource`], [`Directory`], [`Resource`], [`Template`] |
 //! | say what a tool takes and gives | `#[derive(Tool)]`, `#[derive(Tools)]`, [`IntoContent`], [`schema`] |
 //! | write a prompt | [`Render`], `#[derive(Prompt)]`, [`IntoMessages`] |
@@ -56,6 +56,7 @@
 //! | put a server together | [`Server`] |
 //! | wrap every call | [`Server::layer`] |
 //! | serve many connections, shut down | [`ServerHandle`] |
+//! | see how busy it is | [`ServerHandle::stats`] |
 //!
 //! # Features
 //!
@@ -89,6 +90,7 @@ mod serve;
 mod server;
 #[cfg(feature = "signal")]
 mod signal;
+mod stats;
 mod tool;
 
 pub use async_trait::async_trait;
@@ -111,7 +113,8 @@ pub use prompt::{IntoMessages, Prompt, PromptArgs, Render, optional_argument, re
 pub use resource::{Directory, Resource, StaticResource, Template, Variables, base64, resource_fn};
 pub use seal::StateKey;
 pub use server::{Server, ServerHandle};
-pub use tool::{Run, RunBlocking, RunTools, Tool};
+pub use stats::Stats;
+pub use tool::{Run, RunBlocking, RunTools, Tool, tool_fn};
 
 /// What a server needs: `use mcp_server::prelude::*;`.
 pub mod prelude {

@@ -28,6 +28,7 @@ use crate::events::{Event, Events};
 use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer};
 use crate::rounds::Rounds;
 use crate::server::{Parts, Stop};
+use crate::stats::{Connected, Counters};
 
 /// Bytes that are gathered before they are written although more messages are at hand.
 const GATHER: usize = 64 << 10;
@@ -80,6 +81,7 @@ struct Driver<R, W> {
     /// `None` once the client has sent all that it will.
     receiver: Option<R>,
     sender: W,
+    _connected: Connected,
 }
 
 impl<R: Receiver, W: Sender> Driver<R, W> {
@@ -95,7 +97,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             connection: ServerConnection::new(parts.config.clone()),
             service: LimitLayer::new(share)
                 .layer(Rounds::new(parts.service.clone(), parts.rules.clone())),
-            calls: Calls::default(),
+            calls: Calls::counted_by(parts.counters.clone()),
             events,
             asks: HashMap::new(),
             reads_next: false,
@@ -103,6 +105,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             deadline: None,
             receiver: Some(receiver),
             sender,
+            _connected: parts.counters.connected(),
             parts,
         }
     }
@@ -289,12 +292,14 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         };
         match self.service.call(attempt) {
             LimitFuture::Refused(outcome) => {
+                self.parts.counters.refused();
                 let outcome = outcome.expect("nobody has taken it");
                 self.connection.reply(id, result(outcome));
             }
             LimitFuture::Admitted(work) => {
+                self.parts.counters.started();
                 let task = tokio::spawn(work_on(call, work));
-                self.calls.0.insert(id, task.abort_handle());
+                self.calls.tasks.insert(id, task.abort_handle());
             }
         }
     }
@@ -372,16 +377,26 @@ impl End {
 }
 
 /// The tasks of the calls in flight. They end with it.
-#[derive(Default)]
-struct Calls(CallMap<AbortHandle>);
+struct Calls {
+    tasks: CallMap<AbortHandle>,
+    counters: Arc<Counters>,
+}
 
 impl Calls {
+    fn counted_by(counters: Arc<Counters>) -> Self {
+        Self {
+            tasks: CallMap::default(),
+            counters,
+        }
+    }
+
     fn forget(&mut self, call: CallId) {
-        self.0.remove(&call);
+        self.tasks.remove(&call);
     }
 
     fn stop(&mut self, call: CallId) {
-        if let Some(task) = self.0.remove(&call) {
+        if let Some(task) = self.tasks.remove(&call) {
+            self.counters.cancelled();
             task.abort();
         }
     }
@@ -389,7 +404,8 @@ impl Calls {
 
 impl Drop for Calls {
     fn drop(&mut self) {
-        for task in self.0.values() {
+        for task in self.tasks.values() {
+            self.counters.cancelled();
             task.abort();
         }
     }

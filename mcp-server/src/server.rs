@@ -27,6 +27,7 @@ use crate::router::resources::Resources;
 use crate::router::tools::Tools;
 use crate::seal::{Seal, StateKey};
 use crate::serve;
+use crate::stats::{Counters, Stats};
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 
 type ApplyLayer = Box<dyn FnOnce(Next) -> Next + Send>;
@@ -445,6 +446,7 @@ impl<S: Send + Sync + 'static> Server<S> {
                 }),
                 stop: watch::Sender::new(Stop::No),
                 changes: Changes::default(),
+                counters: Arc::default(),
             }),
             router,
         })
@@ -532,6 +534,7 @@ pub(crate) struct Parts {
     pub(crate) rules: Arc<Rules>,
     pub(crate) stop: watch::Sender<Stop>,
     pub(crate) changes: Changes,
+    pub(crate) counters: Arc<Counters>,
 }
 
 /// What all connections of a server have to stop for.
@@ -704,6 +707,21 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.parts.in_flight.len()
+    }
+
+    /// What the server has had to do so far, in numbers: for a health check or a collector of
+    /// metrics. Cheap enough to be asked for at any time.
+    ///
+    /// ```
+    /// # use mcp_server::Server;
+    /// let server = Server::new("idle", "1.0.0").build()?;
+    /// let stats = server.stats();
+    /// assert_eq!((stats.connections, stats.started), (0, 0));
+    /// # Ok::<(), mcp_server::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.parts.counters.read(self.in_flight())
     }
 
     /// Shuts the server down at the first SIGINT or SIGTERM (Ctrl-C elsewhere) and ends the

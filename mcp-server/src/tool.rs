@@ -179,8 +179,8 @@ pub trait RunTools<S = ()>: ToolSet {
 /// A tool as the server holds it: a definition, and a way to call it.
 ///
 /// The server makes one from [`Run`], [`RunBlocking`] and each variant of [`RunTools`].
-/// Implement it directly for a tool that is only known at run time, such as one that is
-/// forwarded to another server:
+/// A closure becomes one by [`tool_fn`]. Implement it directly for another tool that is only known
+/// at run time, such as one that is forwarded to another server:
 ///
 /// ```
 /// use mcp_server::prelude::*;
@@ -215,6 +215,62 @@ pub trait Tool<S>: Send + Sync + 'static {
     ///
     /// When it could not be done; see [`ToolError`] for who gets to read which error.
     async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError>;
+}
+
+/// A tool that a closure does: for one whose name and schema are only known at run time, or
+/// are written by hand.
+///
+/// The arguments are an object, and nothing else has been checked. With an output schema, the
+/// closure returns [`Structured`](crate::Structured); that it fits the schema is not checked.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use mcp_server::prelude::*;
+/// use mcp_server::{RawJson, tool_fn, types};
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": { "key": { "type": "string" } } });
+/// let definition = types::Tool::new("lookup", schema).description("Look a key up.");
+/// let lookup = tool_fn(definition, async |arguments: RawJson, cx: Context<String>| {
+///     Ok(format!("{}: {arguments}", cx.state()))
+/// });
+/// let server = Server::with_state("table", "1.0.0", "found".to_owned()).dyn_tool(Arc::new(lookup));
+/// # server.build()?;
+/// # Ok::<(), BuildError>(())
+/// ```
+pub fn tool_fn<S, F, C, R>(definition: Definition, call: F) -> impl Tool<S>
+where
+    S: Send + Sync + 'static,
+    F: Fn(RawJson, Context<S>) -> C + Send + Sync + 'static,
+    C: Future<Output = Result<R, ToolError>> + Send,
+    R: IntoContent,
+{
+    CalledBy { definition, call }
+}
+
+struct CalledBy<F> {
+    definition: Definition,
+    call: F,
+}
+
+#[async_trait]
+impl<S, F, C, R> Tool<S> for CalledBy<F>
+where
+    S: Send + Sync + 'static,
+    F: Fn(RawJson, Context<S>) -> C + Send + Sync + 'static,
+    C: Future<Output = Result<R, ToolError>> + Send,
+    R: IntoContent,
+{
+    fn definition(&self) -> Definition {
+        self.definition.clone()
+    }
+
+    async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError> {
+        let result = written((self.call)(arguments, cx).await?.into_content())?;
+        check_structured(&self.definition, &result)?;
+        Ok(result)
+    }
 }
 
 /// A tool that awaits.
@@ -293,25 +349,22 @@ impl<T: RunTools<S>, S: Send + Sync + 'static> Tool<S> for Member<T> {
             }
         };
         let result = written(tool.run(&cx).await?.into_content())?;
-        if self.definition.output_schema.is_some() {
-            self.check_structured(&result)?;
-        }
+        check_structured(&self.definition, &result)?;
         Ok(result)
     }
 }
 
-impl<T> Member<T> {
-    /// A tool that says what its output is like must give it, unless it failed. The return
-    /// type of `run`, which all the tools of the set share, cannot say so.
-    fn check_structured(&self, result: &CallToolResult) -> Result<(), ToolError> {
-        if result.structured_content.is_some() || result.is_error == Some(true) {
-            return Ok(());
-        }
-        let name = &self.definition.name;
-        tracing::error!(tool = %name, "an output is declared: return `Structured` of it");
-        let error = format!("the tool `{name}` gave no structured output");
-        Err(ToolError::refused(ErrorObject::internal(error)))
+/// A tool that says what its output is like must give it, unless it failed. What a closure
+/// returns, or `run` for all the tools of a set, cannot say so.
+fn check_structured(definition: &Definition, result: &CallToolResult) -> Result<(), ToolError> {
+    let declared = definition.output_schema.is_some();
+    if !declared || result.structured_content.is_some() || result.is_error == Some(true) {
+        return Ok(());
     }
+    let name = &definition.name;
+    tracing::error!(tool = %name, "an output is declared: return `Structured` of it");
+    let error = format!("the tool `{name}` gave no structured output");
+    Err(ToolError::refused(ErrorObject::internal(error)))
 }
 
 fn written(result: serde_json::Result<CallToolResult>) -> Result<CallToolResult, ToolError> {

@@ -75,6 +75,15 @@ impl Client {
             });
         }
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        self.write(message).await;
+    }
+
+    pub(crate) async fn notify(&mut self, method: &str, params: Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        self.write(message).await;
+    }
+
+    async fn write(&mut self, message: Value) {
         self.sender.send(&Line(message), None);
         poll_fn(|cx| self.sender.poll_flush(cx))
             .await

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_server::prelude::*;
-use mcp_server::types::{self, CallToolResult, GetPromptResult};
-use mcp_server::{RawJson, StaticResource, async_trait};
+use mcp_server::types::{self, GetPromptResult};
+use mcp_server::{RawJson, StaticResource, async_trait, tool_fn};
 
 use crate::Fixture;
 
@@ -32,7 +32,7 @@ impl RunTools<Fixture> for Changing {
         match self {
             Self::TestTriggerToolChange => {
                 if !server.remove_tool(TOOL) {
-                    server.add_tool(Arc::new(DynamicTool))?;
+                    server.add_tool(dynamic_tool())?;
                 }
             }
             Self::TestTriggerPromptChange => {
@@ -51,18 +51,10 @@ impl RunTools<Fixture> for Changing {
     }
 }
 
-struct DynamicTool;
-
-#[async_trait]
-impl Tool<Fixture> for DynamicTool {
-    fn definition(&self) -> types::Tool {
-        let schema = serde_json::json!({ "type": "object" });
-        types::Tool::new(TOOL, schema).description("Is there, or is not.")
-    }
-
-    async fn call(&self, _: RawJson, _: Context<Fixture>) -> Result<CallToolResult, ToolError> {
-        Ok("Here.".into_content()?)
-    }
+fn dynamic_tool() -> Arc<dyn Tool<Fixture>> {
+    let schema = serde_json::json!({ "type": "object" });
+    let definition = types::Tool::new(TOOL, schema).description("Is there, or is not.");
+    Arc::new(tool_fn(definition, async |_: RawJson, _| Ok("Here.")))
 }
 
 struct DynamicPrompt;

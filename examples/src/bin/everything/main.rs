@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut server = Server::with_state("everything", "1.0.0", Arc::clone(&shared))
         .logging()
         .tools::<results::Results>()
-        .dyn_tool(Arc::new(results::Contact))
+        .dyn_tool(results::contact())
         .tools::<asking::Asking>()
         .tools::<changing::Changing>()
         .tools::<interop::Interop>();

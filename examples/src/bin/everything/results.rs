@@ -1,10 +1,11 @@
 //! A tool for each kind of result. Each arm of `run` is an answer to "how do I return …?".
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_server::prelude::*;
-use mcp_server::types::{self, CallToolResult, ContentBlock, LoggingLevel, TextResourceContents};
-use mcp_server::{RawJson, async_trait};
+use mcp_server::types::{self, ContentBlock, LoggingLevel, TextResourceContents};
+use mcp_server::{RawJson, tool_fn};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -104,22 +105,12 @@ fn progress_token(cx: &Context<Fixture>) -> String {
 }
 
 /// A tool without a Rust type for its arguments: its schema is written by hand.
-pub(crate) struct Contact;
-
-#[async_trait]
-impl Tool<Fixture> for Contact {
-    fn definition(&self) -> types::Tool {
-        types::Tool::new("json_schema_2020_12_tool", contact_schema())
-            .description("Take arguments of which some depend on others.")
-    }
-
-    async fn call(
-        &self,
-        arguments: RawJson,
-        _: Context<Fixture>,
-    ) -> Result<CallToolResult, ToolError> {
-        Ok(format!("JSON Schema 2020-12 tool called with: {arguments}").into_content()?)
-    }
+pub(crate) fn contact() -> Arc<dyn Tool<Fixture>> {
+    let definition = types::Tool::new("json_schema_2020_12_tool", contact_schema())
+        .description("Take arguments of which some depend on others.");
+    Arc::new(tool_fn(definition, async |arguments: RawJson, _| {
+        Ok(format!("JSON Schema 2020-12 tool called with: {arguments}"))
+    }))
 }
 
 /// What clients are shown of it is the form that all hosts take: see `mcp_server::schema`.

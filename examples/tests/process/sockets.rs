@@ -1,0 +1,86 @@
+//! The example that listens on a Unix socket.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::sync::mpsc::Receiver;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+struct Client {
+    stream: UnixStream,
+    lines: Receiver<(Instant, Vec<u8>)>,
+}
+
+impl Client {
+    fn send(&mut self, message: &Value) {
+        writeln!(self.stream, "{message}").expect("the server reads");
+    }
+
+    fn receive(&self) -> Value {
+        let (_, line) = self.lines.recv_timeout(SOON).expect("a line comes");
+        serde_json::from_slice(&line).expect("only JSON is written")
+    }
+
+    fn count(&mut self, id: u64) {
+        self.send(&request(
+            id,
+            "tools/call",
+            json!({ "name": "count", "arguments": {}, "_meta": { "progressToken": id } }),
+        ));
+    }
+
+    /// Once it has come, the call is in flight.
+    fn expect_progress(&self, id: u64) {
+        let report = self.receive();
+        assert_eq!(report["params"]["progressToken"], id, "{report}");
+    }
+}
+
+#[test]
+fn clients_share_a_server_that_answers_them_before_it_ends() {
+    let path = std::env::temp_dir().join(format!("mcp-sockets-{}.sock", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let mut server = Peer::spawn(Command::new(env!("CARGO_BIN_EXE_sockets")).arg(&path));
+    let connect = || {
+        let begin = Instant::now();
+        let stream = loop {
+            match UnixStream::connect(&path) {
+                Ok(stream) => break stream,
+                Err(error) => assert!(begin.elapsed() < SOON, "{error}"),
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let lines = lines_of(stream.try_clone().expect("it can be cloned"));
+        Client { stream, lines }
+    };
+    let mut clients = [connect(), connect()];
+    for client in &mut clients {
+        client.send(&initialize("2025-06-18"));
+        assert_eq!(client.receive()["id"], 0);
+    }
+
+    for (nth, client) in (1..).zip(&mut clients) {
+        client.count(1);
+        client.expect_progress(1);
+        assert_eq!(text(&client.receive()), format!("{nth}"));
+    }
+
+    clients.iter_mut().for_each(|client| client.count(2));
+    clients.iter().for_each(|client| client.expect_progress(2));
+    server.signal("TERM");
+    let mut counts = clients.each_ref().map(|client| {
+        let reply = client.receive();
+        assert!(client.lines.recv_timeout(SOON).is_err(), "it ends");
+        text(&reply).to_owned()
+    });
+    counts.sort();
+    assert_eq!(counts, ["3", "4"]);
+    let status = server.ends_within(SOON);
+    assert!(status.success(), "{status}: {}", server.stderr());
+    assert!(!path.exists(), "the socket is left behind");
+}
