@@ -725,12 +725,12 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     }
 
     /// Shuts the server down at the first SIGINT or SIGTERM (Ctrl-C elsewhere) and ends the
-    /// process at the second.
+    /// process at the second. A signal that comes after this has returned is not missed.
     ///
     /// Has to be called within a tokio runtime. The SDK installs no signal handler by itself.
     #[cfg(feature = "signal")]
     pub fn shut_down_on_signal(&self) {
-        tokio::spawn(crate::signal::shut_down(self.clone()));
+        crate::signal::shut_down(self.clone());
     }
 }
 

@@ -7,35 +7,56 @@ use crate::server::ServerHandle;
 /// The exit status of a process that SIGINT has ended.
 const INTERRUPTED: i32 = 130;
 
-/// Shuts the server down at the first signal and ends the process at the second.
-pub(crate) async fn shut_down<S: Send + Sync + 'static>(server: ServerHandle<S>) {
-    if let Err(error) = wait(|| server.shut_down()).await {
-        tracing::error!(%error, "cannot wait for signals");
-    }
+/// Shuts the server down at the first signal and ends the process at the second. A signal that
+/// comes after this has returned is not missed.
+pub(crate) fn shut_down<S: Send + Sync + 'static>(server: ServerHandle<S>) {
+    let mut signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => return tracing::error!(%error, "cannot wait for signals"),
+    };
+    tokio::spawn(async move {
+        signals.next().await;
+        server.shut_down();
+        signals.next().await;
+        std::process::exit(INTERRUPTED)
+    });
 }
 
 #[cfg(unix)]
-async fn wait(first: impl FnOnce()) -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut next = async || {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    };
-    next().await;
-    first();
-    next().await;
-    std::process::exit(INTERRUPTED)
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
 }
 
-#[cfg(not(unix))]
-async fn wait(first: impl FnOnce()) -> io::Result<()> {
-    tokio::signal::ctrl_c().await?;
-    first();
-    tokio::signal::ctrl_c().await?;
-    std::process::exit(INTERRUPTED)
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+#[cfg(windows)]
+struct Signals(tokio::signal::windows::CtrlC);
+
+#[cfg(windows)]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        tokio::signal::windows::ctrl_c().map(Self)
+    }
+
+    async fn next(&mut self) {
+        self.0.recv().await;
+    }
 }

@@ -330,6 +330,18 @@ fn a28_a_signal_ends_a_server_whose_stdin_is_open() {
     }
 }
 
+/// Sent to this very process, which it ends if nobody listens yet.
+#[cfg(unix)]
+#[tokio::test]
+async fn a28_a_signal_is_not_missed_although_it_comes_at_once() {
+    let server = mcp_server::Server::new("test", "1.0.0").build();
+    let server = server.expect("it can be built");
+    server.shut_down_on_signal();
+    signal(std::process::id(), "TERM");
+    let ended = tokio::time::timeout(SOON, server.ending()).await;
+    assert!(ended.is_ok());
+}
+
 #[cfg(unix)]
 #[test]
 fn a28_a_running_call_has_its_grace_when_a_signal_comes() {

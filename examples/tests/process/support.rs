@@ -177,11 +177,7 @@ impl Peer {
 
     #[cfg(unix)]
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill")
-            .args(["-s", name, &self.child.id().to_string()])
-            .status()
-            .expect("there is a kill command");
-        assert!(status.success());
+        signal(self.child.id(), name);
     }
 
     /// Peak memory of the process so far, in bytes.
@@ -200,6 +196,15 @@ impl Drop for Peer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+#[cfg(unix)]
+pub(crate) fn signal(process: u32, name: &str) {
+    let status = Command::new("kill")
+        .args(["-s", name, &process.to_string()])
+        .status()
+        .expect("there is a kill command");
+    assert!(status.success());
 }
 
 #[cfg(target_os = "linux")]
