@@ -10,7 +10,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Path, Resu
 
 use crate::ast::snake_case;
 use crate::attr::{items, text, value, word};
-use crate::expand::home;
+use crate::expand::{home, unreadable};
 use crate::valid::{attributes_are_known, refuse};
 
 /// What stands in `#[choice(…)]`, on the enum or on a variant.
@@ -177,20 +177,11 @@ fn fallback(attrs: &Attrs, input: &DeriveInput, error: &Error) -> TokenStream {
     let home = home(attrs.krate.as_ref());
     let ident = &input.ident;
     let (parameters, arguments, bounds) = input.generics.split_for_impl();
-    let mut of_serde = input.generics.clone();
-    of_serde.params.insert(0, syn::parse_quote!('de));
-    let (of_serde, _, _) = of_serde.split_for_impl();
+    let unread = unreadable(input, &home);
     quote! {
         #refusal
 
-        #[automatically_derived]
-        impl #of_serde #home::serde::Deserialize<'de> for #ident #arguments #bounds {
-            fn deserialize<D: #home::serde::Deserializer<'de>>(
-                _: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                ::core::unreachable!()
-            }
-        }
+        #unread
 
         #[automatically_derived]
         impl #parameters #home::Choice for #ident #arguments #bounds {

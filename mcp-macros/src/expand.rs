@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Path, Type, parse_quote};
+use syn::{Attribute, DeriveInput, Path, Type, parse_quote};
 
 use crate::ast::{self, Set, Tool};
 use crate::attr::Attrs;
@@ -13,6 +13,25 @@ pub(crate) fn home(krate: Option<&Path>) -> Path {
     match krate {
         Some(path) => parse_quote!(#path::__private),
         None => parse_quote!(::mcp_server::__private),
+    }
+}
+
+/// An `impl Deserialize` that only lets the rest of the program be checked.
+pub(crate) fn unreadable(input: &DeriveInput, home: &Path) -> TokenStream {
+    let ident = &input.ident;
+    let (_, arguments, bounds) = input.generics.split_for_impl();
+    let mut generics = input.generics.clone();
+    generics.params.insert(0, parse_quote!('de));
+    let (parameters, _, _) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #parameters #home::serde::Deserialize<'de> for #ident #arguments #bounds {
+            fn deserialize<D: #home::serde::Deserializer<'de>>(
+                _: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                ::core::unreachable!()
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Ident, Path};
 
 use super::ast::{Field, Form, Kind, Literal};
-use crate::expand::home;
+use crate::expand::{home, unreadable};
 
 /// `impl Form` and `impl Deserialize`, through a struct that has the names of the form.
 pub(crate) fn form(form: &Form<'_>) -> TokenStream {
@@ -66,20 +66,11 @@ pub(crate) fn fallback(form: &Form<'_>, input: &DeriveInput, error: &Error) -> T
     let home = home(form.attrs.krate.as_ref());
     let ident = form.ident;
     let (parameters, arguments, bounds) = input.generics.split_for_impl();
-    let mut of_serde = input.generics.clone();
-    of_serde.params.insert(0, syn::parse_quote!('de));
-    let (of_serde, _, _) = of_serde.split_for_impl();
+    let unread = unreadable(input, &home);
     quote! {
         #refusal
 
-        #[automatically_derived]
-        impl #of_serde #home::serde::Deserialize<'de> for #ident #arguments #bounds {
-            fn deserialize<D: #home::serde::Deserializer<'de>>(
-                _: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                ::core::unreachable!()
-            }
-        }
+        #unread
 
         #[automatically_derived]
         impl #parameters #home::Form for #ident #arguments #bounds {
