@@ -1,6 +1,6 @@
 //! Tools that ask: the user, the model, the client. Each is written once for both eras.
 
-use mcp_server::input::{Elicited, FormInput, Input, OrNot, fields, roots, sample};
+use mcp_server::input::{Elicited, FormInput, OrNot, fields, form, roots, sample};
 use mcp_server::prelude::*;
 use mcp_server::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, RequestedSchema,
@@ -47,6 +47,27 @@ pub(crate) enum Asking {
     InteropRoots,
 }
 
+#[derive(Form)]
+struct Name {
+    name: String,
+}
+
+#[derive(Form)]
+struct Color {
+    color: String,
+}
+
+#[derive(Form)]
+struct Confirm {
+    #[expect(dead_code, reason = "any answer will do")]
+    ok: bool,
+}
+
+#[derive(Form, Serialize)]
+struct Response {
+    response: String,
+}
+
 impl RunTools<Fixture> for Asking {
     async fn run(self, cx: &Context<Fixture>) -> Result<impl IntoContent, ToolError> {
         match self {
@@ -55,23 +76,19 @@ impl RunTools<Fixture> for Asking {
                 Ok(format!("LLM response: {}", text(&answer)))
             }
             Self::TestElicitation { message } => {
-                let form = form(json!({ "response": { "type": "string" } }), &["response"])?;
-                let answer = cx.input("response", fields(message, form).answer())?;
-                Ok(format!("User response: {}", outcome(&answer)))
+                let answer = cx.input("response", form::<Response>(message).answer())?;
+                Ok(format!("User response: {}", outcome(&answer)?))
             }
             Self::TestElicitationDefaults => {
                 let answer = cx.input("defaults", with_defaults()?)?;
-                Ok(format!("Elicitation completed: {}", outcome(&answer)))
+                Ok(format!("Elicitation completed: {}", outcome(&answer)?))
             }
             Self::TestElicitationEnums => {
                 let answer = cx.input("enums", with_choices()?)?;
-                Ok(format!("Elicitation completed: {}", outcome(&answer)))
+                Ok(format!("Elicitation completed: {}", outcome(&answer)?))
             }
             Self::TestInputRequiredResultElicitation => {
-                let name = member(
-                    &cx.input("user_name", name_form("What is your name?")?)?,
-                    "name",
-                );
+                let Name { name } = cx.input("user_name", form::<Name>("What is your name?"))?;
                 Ok(format!("Hello, {name}!"))
             }
             Self::TestInputRequiredResultSampling => {
@@ -84,34 +101,30 @@ impl RunTools<Fixture> for Asking {
                 Ok(format!("Found {} root(s)", roots.len()))
             }
             Self::TestInputRequiredResultRequestState => {
-                cx.input("confirm", confirm_form()?)?;
+                cx.input("confirm", form::<Confirm>("Please confirm"))?;
                 Ok("state-ok: requestState validated".to_owned())
             }
             Self::TestInputRequiredResultMultipleInputs => {
                 let (name, greeting, roots) = cx.inputs((
-                    ("user_name", name_form("What is your name?")?),
+                    ("user_name", form::<Name>("What is your name?")),
                     ("greeting", sample(say("Generate a greeting", 50))),
                     ("client_roots", roots()),
                 ))?;
                 Ok(format!(
                     "Name: {}; Greeting: {}; Roots: {}",
-                    member(&name, "name"),
+                    name.name,
                     text(&greeting),
                     roots.len()
                 ))
             }
             Self::TestInputRequiredResultMultiRound => {
-                let name = member(
-                    &cx.input("step1", name_form("What is your name?")?)?,
-                    "name",
-                );
-                let color = form(json!({ "color": { "type": "string" } }), &["color"])?;
-                let color = cx.input("step2", fields("What is your favourite colour?", color))?;
-                let color = member(&color, "color");
+                let Name { name } = cx.input("step1", form::<Name>("What is your name?"))?;
+                let Color { color } =
+                    cx.input("step2", form::<Color>("What is your favourite colour?"))?;
                 Ok(format!("Multi-round complete for {name} who likes {color}"))
             }
             Self::TestInputRequiredResultTamperedState => {
-                cx.input("confirm", confirm_form()?)?;
+                cx.input("confirm", form::<Confirm>("Please confirm"))?;
                 Ok("integrity-ok: state verified".to_owned())
             }
             Self::TestInputRequiredResultCapabilities => only_what_is_possible(cx),
@@ -140,7 +153,7 @@ impl RunTools<Fixture> for Asking {
 
 /// What the client has declared decides what is asked.
 fn only_what_is_possible(cx: &Context<Fixture>) -> Result<String, ToolError> {
-    let name = ("elicit_input", name_form("What is your name?")?);
+    let name = ("elicit_input", form::<Name>("What is your name?"));
     let greeting = ("sample_input", sample(say("Say hello", 50)));
     let can = cx.caller().capabilities();
     let received = match (can.elicitation.is_some(), can.sampling.is_some()) {
@@ -161,19 +174,9 @@ fn only_what_is_possible(cx: &Context<Fixture>) -> Result<String, ToolError> {
     Ok(format!("capabilities-ok: received {received}"))
 }
 
-fn form(properties: Value, required: &[&str]) -> Result<RequestedSchema, ToolError> {
-    let schema = json!({ "type": "object", "properties": properties, "required": required });
+fn schema(properties: Value) -> Result<RequestedSchema, ToolError> {
+    let schema = json!({ "type": "object", "properties": properties });
     Ok(serde_json::from_value(schema)?)
-}
-
-fn name_form(message: &str) -> Result<impl Input<Value = RawJson>, ToolError> {
-    let name = form(json!({ "name": { "type": "string" } }), &["name"])?;
-    Ok(fields(message, name))
-}
-
-fn confirm_form() -> Result<impl Input<Value = RawJson>, ToolError> {
-    let ok = form(json!({ "ok": { "type": "boolean" } }), &["ok"])?;
-    Ok(fields("Please confirm", ok))
 }
 
 fn with_defaults() -> Result<OrNot<FormInput<RawJson>>, ToolError> {
@@ -190,7 +193,7 @@ fn with_defaults() -> Result<OrNot<FormInput<RawJson>>, ToolError> {
         "verified": { "type": "boolean", "description": "Verification status", "default": true },
     });
     let message = "Please review and update the form fields with defaults";
-    Ok(fields(message, form(properties, &[])?).answer())
+    Ok(fields(message, schema(properties)?).answer())
 }
 
 fn with_choices() -> Result<OrNot<FormInput<RawJson>>, ToolError> {
@@ -212,7 +215,7 @@ fn with_choices() -> Result<OrNot<FormInput<RawJson>>, ToolError> {
         "titledMulti": { "type": "array", "items": { "anyOf": titled } },
     });
     let message = "Please select options from the enum fields";
-    Ok(fields(message, form(properties, &[])?).answer())
+    Ok(fields(message, schema(properties)?).answer())
 }
 
 fn say(prompt: &str, tokens: u64) -> CreateMessageParams {
@@ -228,15 +231,12 @@ fn text(answer: &CreateMessageResult) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
-fn member(answer: &RawJson, name: &str) -> String {
-    let answer: Value = answer.decode().unwrap_or_default();
-    answer[name].as_str().unwrap_or_default().to_owned()
-}
-
-fn outcome(answer: &Elicited<RawJson>) -> String {
-    match answer {
-        Elicited::Accepted(content) => format!("action=accept, content={content}"),
+fn outcome(answer: &Elicited<impl Serialize>) -> Result<String, ToolError> {
+    Ok(match answer {
+        Elicited::Accepted(content) => {
+            format!("action=accept, content={}", serde_json::to_string(content)?)
+        }
         Elicited::Declined => "action=decline, content={}".to_owned(),
         Elicited::Cancelled => "action=cancel, content={}".to_owned(),
-    }
+    })
 }

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mcp_server::RawJson;
-use mcp_server::input::fields;
+use mcp_server::input::form;
 use mcp_server::prelude::*;
-use mcp_server::types::{ContentBlock, PromptMessage, RequestedSchema, TextResourceContents};
-use serde_json::{Value, json};
+use mcp_server::types::{ContentBlock, PromptMessage, TextResourceContents};
 
 use crate::resources::beginning_with;
 use crate::{Fixture, PNG};
@@ -92,20 +90,19 @@ impl Render<Fixture> for TestPromptWithImage {
     }
 }
 
+#[derive(Form)]
+struct UserContext {
+    context: String,
+}
+
 /// Ask the user for the context, and give a message with it.
 #[derive(Prompt)]
 struct TestInputRequiredResultPrompt;
 
 impl Render<Fixture> for TestInputRequiredResultPrompt {
     async fn render(self, cx: &Context<Fixture>) -> Result<impl IntoMessages, ToolError> {
-        let form: RequestedSchema = serde_json::from_value(json!({
-            "type": "object",
-            "properties": { "context": { "type": "string" } },
-            "required": ["context"],
-        }))?;
-        let answer: RawJson = cx.input("user_context", fields("What is the context?", form))?;
-        let answer: Value = answer.decode()?;
-        let context = answer["context"].as_str().unwrap_or_default();
+        let form = form::<UserContext>("What is the context?");
+        let UserContext { context } = cx.input("user_context", form)?;
         Ok(format!("Prompt with context: {context}"))
     }
 }
