@@ -1,5 +1,6 @@
 //! The server's core, without a runtime: conversations, promises, and pairs.
 
+mod fitted;
 mod pair;
 mod promises;
 mod script;

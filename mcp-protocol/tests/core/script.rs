@@ -625,17 +625,38 @@ fn a_modern_caller_is_never_asked() {
 }
 
 #[test]
-fn a_caller_of_a_revision_without_a_question_is_not_asked_it() {
-    check(
-        r#"
-        > 1 initialize "2025-03-26"
-        < 1 ok
-        > 2 tools/call "ask"
-        ! start 2 a
-        ? ask a q
-        -
-        "#,
-    );
+fn a_legacy_caller_is_asked_what_it_has_declared_in_whatever_revision() {
+    let questions = [
+        ("elicitation", "elicitation/create"),
+        ("sampling", "sampling/createMessage"),
+        ("roots", "roots/list"),
+    ];
+    let mut config = config();
+    config.limits.asks = 8;
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        for (declared, _) in questions {
+            let mut script = format!(
+                r#"
+                > 1 initialize {{"protocolVersion": "{version}", "capabilities": {{"{declared}": {{}}}}, "clientInfo": {{"name": "x", "version": "1"}}}}
+                < 1 ok
+                > 2 tools/call "ask"
+                ! start 2 a
+                ? ask a ping ping
+                < ask ping ping
+                ? ask a custom acme/question
+                -
+                "#,
+            );
+            for (capability, method) in questions {
+                script.push_str(&format!("? ask a {capability} {method}\n"));
+                script.push_str(&match capability == declared {
+                    true => format!("< ask {capability} {method}\n"),
+                    false => "-\n".to_owned(),
+                });
+            }
+            check_with(config.clone(), &script);
+        }
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! ? progress a 0.5                … reports progress
 //! ? log a info hello              … logs
 //! ? ask a q                       … asks for a confirmation, called `q` from now on
+//! ? ask a q roots/list            … asks something else
 //! ? publish tools                 something changed: tools, prompts, resources, everything or a URI
 //! ? eof | shutdown | wait 500     the input ends; we end; milliseconds pass
 //! < 1 ok {…}                      we send a result that has at least these members
@@ -155,17 +156,19 @@ impl Play {
                 };
                 self.connection.log(self.call(call)?, message);
             }
-            ["ask", call, name] => {
-                let question = json!({
+            ["ask", call, name, ref rest @ ..] => {
+                let method = *rest.first().unwrap_or(&"elicitation/create");
+                // What any question has to say.
+                let params = json!({
                     "message": "Sure?",
                     "requestedSchema": { "type": "object", "properties": {} },
+                    "messages": [],
+                    "maxTokens": 1,
                 });
-                let question = serde_json::from_value(question).expect("a question");
+                let question = ServerRequest::parse(method.into(), Some(params.into()));
+                let question = question.expect("a question");
                 let call = self.call(call)?;
-                let ask = self
-                    .connection
-                    .ask(call, ServerRequest::Elicit(question), self.now);
-                if let Some(ask) = ask {
+                if let Some(ask) = self.connection.ask(call, question, self.now) {
                     self.asks.insert(name.to_owned(), ask);
                 }
             }
