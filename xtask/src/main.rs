@@ -1,7 +1,7 @@
 //! The repository's own tasks: `cargo xtask TASK`, or `cargo xtask` for the list.
 //!
 //! One file per task; the flags of all of them are in `flags.rs`. `workspace.rs` knows where things are and
-//! how cargo is called, `steps.rs` runs named steps and sums them up.
+//! how cargo is called, `source.rs` takes files apart, `steps.rs` runs named steps and sums them up.
 
 #![expect(
     clippy::print_stdout,
@@ -13,6 +13,7 @@ mod ci;
 mod fairness;
 mod flags;
 mod interop;
+mod source;
 mod steps;
 mod tidy;
 mod workspace;
