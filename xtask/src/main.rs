@@ -9,6 +9,7 @@
 )]
 
 mod ci;
+mod coverage;
 #[cfg(unix)]
 mod fairness;
 mod flags;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Task::Ci(flags) => ci::run(&flags),
+        Task::CoverageTable => coverage::run(),
         #[cfg(unix)]
         Task::Fairness(flags) => fairness::run(&flags),
         #[cfg(not(unix))]
