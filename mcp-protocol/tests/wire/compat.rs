@@ -101,6 +101,7 @@ fn only_in(
     }
 }
 
+/// Covers D16.
 #[test]
 fn results_have_a_type_in_the_modern_era_only() {
     for (method, of) in [
@@ -154,6 +155,7 @@ fn a_custom_result_keeps_all_but_its_type() {
     }
 }
 
+/// Covers CA01, CA02.
 #[test]
 fn six_results_say_how_long_they_may_be_kept() {
     for (method, of) in [
@@ -218,6 +220,7 @@ fn what_was_only_done_is_an_empty_object_to_legacy_peers() {
     assert_eq!(result(Method::Ping, full.clone(), V2026_07_28), full);
 }
 
+/// Covers D16, M11.
 #[test]
 fn reserved_metadata_is_modern() {
     let info = json!({ "name": "a", "version": "1" });
@@ -402,6 +405,7 @@ fn inputs_are_modern() {
     }
 }
 
+/// Covers X03.
 #[test]
 fn input_requests_are_fitted_like_requests() {
     let of = json!({
@@ -675,6 +679,7 @@ fn structured_results_came_with_2025_06_18() {
     only_in(V2025_06_18.., &["outputSchema"], |v| tool(of.clone(), v));
 }
 
+/// Covers B-121.
 #[test]
 fn a_structured_result_is_an_object_to_legacy_peers_in_schema_and_value() {
     let values = [
@@ -903,6 +908,7 @@ fn the_mode_of_elicitation_came_with_2025_11_25() {
     });
 }
 
+/// Covers EL05.
 #[test]
 fn a_web_page_has_an_id_in_2025_11_25_only() {
     let fitted = |of: &Value, version| server_request(Method::Elicit, of.clone(), version);
@@ -970,6 +976,7 @@ fn what_has_no_older_form_is_left_alone() {
     }
 }
 
+/// Covers EC04, EC08.
 #[test]
 fn codes_of_errors_are_those_of_the_revision() {
     let fitted = |code, version| {

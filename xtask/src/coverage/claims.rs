@@ -61,25 +61,36 @@ struct Test<'a> {
 
 fn tests(code: &str) -> Vec<Test<'_>> {
     let functions = occurrences(code, "fn").filter(|place| code[place + 2..].starts_with(' '));
-    let tests = functions.filter(|place| is_test(&code[..*place]));
-    let tests = tests.map(|place| {
+    let tests = functions.filter_map(|place| {
         let name = code[place + 3..].split(|next: char| !next.is_alphanumeric() && next != '_');
         let name = name.into_iter().next().unwrap_or_default();
+        if !has_attribute(&code[..place]) && !is_listed(code, name) {
+            return None;
+        }
         let body = place + code[place..].find('{').unwrap_or_default();
-        Test {
+        Some(Test {
             name,
             body: (place, item_end(code, body)),
-        }
+        })
     });
     tests.collect()
 }
 
 /// Whether the attributes at the end of `before` make a test of what follows.
-fn is_test(before: &str) -> bool {
+fn has_attribute(before: &str) -> bool {
     let attributes = before.rsplit(['{', '}', ';']).next().unwrap_or_default();
     ["#[test]", "::test]", "::test("]
         .iter()
         .any(|test| attributes.contains(test))
+}
+
+/// Whether a harness of its own runs it: one that reads `checks! { name, … }`.
+fn is_listed(code: &str, name: &str) -> bool {
+    let list = code.find("\nchecks! {").map(|start| start + 1);
+    list.is_some_and(|start| {
+        let list = &code[start..item_end(code, start)];
+        occurrences(list, name).next().is_some()
+    })
 }
 
 #[cfg(test)]
@@ -119,6 +130,14 @@ mod tests {
         check(
             "mod tests {\n#[test]\nfn a() {\n    for x in [\n        // Covers J01.\n        1,\n    ] {}\n    // Covers J02.\n}\n}",
             &[("J01", "a/tests/b.rs::a"), ("J02", "a/tests/b.rs::a")],
+        );
+    }
+
+    #[test]
+    fn a_test_of_another_harness_is_listed() {
+        check(
+            "macro_rules! checks { () => {} }\n\nchecks! {\n    a,\n}\n\n/// Covers J01.\nfn a() {}",
+            &[("J01", "a/tests/b.rs::a")],
         );
     }
 
