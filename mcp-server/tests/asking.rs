@@ -249,7 +249,7 @@ async fn same(tool: &str, arguments: Value, answer: fn(&Value) -> Value) -> (Val
     (modern.3, modern.2)
 }
 
-/// Covers EL09.
+/// Covers EL09, X17.
 #[tokio::test(start_paused = true)]
 async fn a_handler_is_answered_the_same_in_both_eras() {
     let (reply, asked) = same("confirm", json!({ "what": "leave" }), yes).await;

@@ -205,7 +205,7 @@ fn batch_is_for_one_revision_only() {
     }
 }
 
-/// Covers B-079.
+/// Covers B-079, B-083.
 #[test]
 fn big_replies_of_any_size_arrive_whole() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -262,7 +262,7 @@ fn big_a_client_may_write_much_before_it_reads() {
     assert!(child.wait().expect("it is our child").success());
 }
 
-/// Covers T02, B-092, B-093, B-095, B-311, B-314, B-326.
+/// Covers T02, T04, B-092, B-093, B-095, B-311, B-314, B-326.
 #[test]
 fn stdout_carries_nothing_but_messages() {
     let mut peer = Peer::legacy("2025-06-18", &[]);

@@ -2,5 +2,6 @@
 
 mod pair;
 mod promises;
+mod rules;
 mod script;
 mod support;

@@ -520,7 +520,7 @@ fn a_legacy_caller_can_be_asked() {
     );
 }
 
-/// Covers L14.
+/// Covers C02, EC12, L14.
 #[test]
 fn every_question_is_answered_once() {
     check_ready(
@@ -661,7 +661,7 @@ fn a_caller_of_a_revision_without_a_question_is_not_asked_it() {
     );
 }
 
-/// Covers D02, M04, M07.
+/// Covers B-078, D02, M04, M07.
 #[test]
 fn a_modern_request_needs_no_handshake() {
     check(
