@@ -4,7 +4,9 @@ use std::io::Cursor;
 
 use mcp_server::input::{page, sample};
 use mcp_server::prelude::*;
-use mcp_server::types::{CreateMessageParams, SamplingMessage, Tool as Definition, ToolChoice};
+use mcp_server::types::{
+    CreateMessageParams, IncludeContext, SamplingMessage, Tool as Definition, ToolChoice,
+};
 use mcp_transport_stdio::Framed;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
@@ -17,6 +19,8 @@ enum Ask {
     WithTools,
     /// Ask the model for a message, and say that it may use none.
     WithChoice,
+    /// Ask the model for a message, with the context of all servers.
+    WithContext,
     /// Send the user to a page.
     Page,
 }
@@ -30,6 +34,7 @@ impl RunTools for Ask {
             Self::WithChoice => plain.tool_choice(serde_json::from_value::<ToolChoice>(
                 json!({ "mode": "none" }),
             )?),
+            Self::WithContext => plain.include_context(IncludeContext::AllServers),
             Self::Page => {
                 cx.input("page", page("Log in", "https://example.com/login"))?;
                 return Ok(String::new());
@@ -41,18 +46,23 @@ impl RunTools for Ask {
 
 /// What comes of a call in one era: a question, a result, an error.
 async fn comes_of(tool: &str, capabilities: &Value, modern: bool) -> Value {
+    let version = if modern { "2026-07-28" } else { "2025-11-25" };
+    comes_in(version, tool, capabilities).await
+}
+
+async fn comes_in(version: &str, tool: &str, capabilities: &Value) -> Value {
     let mut call = json!({
         "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": tool },
     });
     let mut input = String::new();
-    if modern {
+    if version == "2026-07-28" {
         call["params"]["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": capabilities,
         });
     } else {
         let params = json!({
-            "protocolVersion": "2025-11-25",
+            "protocolVersion": version,
             "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "1" },
         });
@@ -118,5 +128,28 @@ async fn only_who_declared_the_very_thing_is_asked() {
             let failed = comes_of(tool, &declared, false).await;
             assert_eq!(failed["result"]["isError"], true, "{declared}: {failed}");
         }
+    }
+}
+
+/// Covers SA04.
+#[tokio::test]
+async fn context_is_asked_of_whom_declared_it_since_that_can_be_declared() {
+    let plain = json!({ "sampling": {} });
+    let context = json!({ "sampling": { "context": {} } });
+    let all = json!("allServers");
+    for (version, declared, included) in [
+        ("2024-11-05", &plain, Some(&all)),
+        ("2025-06-18", &plain, Some(&all)),
+        ("2025-11-25", &plain, None),
+        ("2025-11-25", &context, Some(&all)),
+        ("2026-07-28", &plain, None),
+        ("2026-07-28", &context, Some(&all)),
+    ] {
+        let asked = comes_in(version, "with_context", declared).await;
+        let modern = &asked["result"]["inputRequests"]["sample"];
+        let question = if modern.is_null() { &asked } else { modern };
+        assert_eq!(question["method"], "sampling/createMessage", "{asked}");
+        let include = question["params"].get("includeContext");
+        assert_eq!(include, included, "{version}: {asked}");
     }
 }
