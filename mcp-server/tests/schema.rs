@@ -782,7 +782,7 @@ fn schemas_written_by_hand_are_brought_into_form() {
     }
 }
 
-/// Covers JS03, JS05.
+/// Covers JS02, JS03, JS05.
 #[test]
 fn a_schema_without_a_form_is_refused_with_the_place() {
     let table = [
@@ -806,6 +806,10 @@ fn a_schema_without_a_form_is_refused_with_the_place() {
         (
             json!({ "properties": [] }),
             "this is an object of schemas (at properties)",
+        ),
+        (
+            json!({ "$schema": "http://json-schema.org/draft-04/schema#" }),
+            "schemas of \"http://json-schema.org/draft-04/schema#\" are not understood (at $schema)",
         ),
         (json!(1), "a schema is an object (at the root)"),
     ];
