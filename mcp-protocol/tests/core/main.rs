@@ -3,5 +3,6 @@
 mod fitted;
 mod pair;
 mod promises;
+mod rules;
 mod script;
 mod support;

@@ -270,6 +270,7 @@ fn ends(pair: &mut Pair) {
     assert!(matches!(pair.told.pop_front(), Some(Output::Close { .. })));
 }
 
+/// Covers D16.
 #[test]
 fn the_conversation_is_the_same_in_every_revision_that_both_speak() {
     let (legacy, modern) = ProtocolVersion::ALL.split_at(4);

@@ -774,6 +774,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
+    /// Covers C02, C04, C07, C10, J01, J03, J07, LG03, P02, P03, S01, S10, T06.
     #[test]
     fn promises_hold_over_any_history(history in proptest::collection::vec(step(), 0..60)) {
         let mut model = Model::new();

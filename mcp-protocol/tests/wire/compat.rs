@@ -84,6 +84,7 @@ fn only_in(
     }
 }
 
+/// Covers D16.
 #[test]
 fn results_have_a_type_in_the_modern_era_only() {
     for (method, of) in [
@@ -137,6 +138,7 @@ fn a_custom_result_keeps_all_but_its_type() {
     }
 }
 
+/// Covers CA01, CA02.
 #[test]
 fn six_results_say_how_long_they_may_be_kept() {
     for (method, of) in [
@@ -201,6 +203,7 @@ fn what_was_only_done_is_an_empty_object_to_legacy_peers() {
     assert_eq!(result(Method::Ping, full.clone(), V2026_07_28), full);
 }
 
+/// Covers D16, M11.
 #[test]
 fn what_makes_a_request_modern_is_sent_to_modern_peers_only() {
     let reserved = json!({
@@ -605,6 +608,7 @@ fn what_has_no_older_form_is_left_alone() {
     }
 }
 
+/// Covers EC04, EC08.
 #[test]
 fn codes_of_errors_are_those_of_the_revision() {
     let fitted = |code, version| {

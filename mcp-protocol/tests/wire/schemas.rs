@@ -15,26 +15,31 @@ use serde_json::{Value, json};
 use super::samples::*;
 use super::spec::Schema;
 
+/// Covers D16.
 #[test]
 fn what_is_written_fits_2024_11_05() {
     check(V2024_11_05);
 }
 
+/// Covers D16.
 #[test]
 fn what_is_written_fits_2025_03_26() {
     check(V2025_03_26);
 }
 
+/// Covers D16.
 #[test]
 fn what_is_written_fits_2025_06_18() {
     check(V2025_06_18);
 }
 
+/// Covers D16, J07, J08, EL05, B-077, B-077c.
 #[test]
 fn what_is_written_fits_2025_11_25() {
     check(V2025_11_25);
 }
 
+/// Covers D16, J07, J08, X03, EL05, B-077, B-077c.
 #[test]
 fn what_is_written_fits_2026_07_28() {
     check(V2026_07_28);
