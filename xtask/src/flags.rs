@@ -48,7 +48,7 @@ const TASKS: &[Entry] = &[
             ),
             (
                 "--servers DIR",
-                "use DIR/calculator and DIR/echo instead of building the examples",
+                "use the programs in DIR instead of building the examples",
             ),
         ],
     },
