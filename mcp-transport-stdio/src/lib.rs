@@ -50,6 +50,8 @@
 //! Nothing here uses the runtime's pool of blocking threads, and nothing keeps a runtime
 //! from shutting down.
 
+#[cfg(all(feature = "process", any(unix, windows)))]
+pub mod child;
 mod framed;
 mod lines;
 pub mod memory;
