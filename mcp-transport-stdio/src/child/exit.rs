@@ -35,7 +35,7 @@ impl Exit {
         };
         match (status.code(), signal(status)) {
             // What a shell, or a program that catches the signal to tidy up, makes of it.
-            (Some(143), _) if sent == Sent::Term => Self::Terminated,
+            (Some(143), _) if sent >= Sent::Term => Self::Terminated,
             (Some(_), _) if cfg!(windows) && sent == Sent::Kill => Self::Killed,
             (Some(code), _) => Self::Code(code),
             (None, Some(15)) if sent >= Sent::Term => Self::Terminated,

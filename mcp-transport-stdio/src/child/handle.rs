@@ -81,6 +81,9 @@ impl ChildHandle {
     /// Brings the server to its end, in steps: ends its input, tells it to end, kills it; see
     /// [`Shutdown`]. Returns at once if it has ended, so a second call does no harm.
     ///
+    /// Meanwhile the receiver is to be read, or dropped: as long as there may be a message
+    /// which somebody wants, up to [`Shutdown::after_exit`] passes.
+    ///
     /// # Cancel safety
     ///
     /// Dropped in the middle, it leaves out the steps to come.

@@ -1,5 +1,7 @@
 //! The search path that the user has in a terminal.
 
+use std::collections::HashSet;
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
@@ -41,7 +43,7 @@ const TRIES: [&[&str]; 3] = [&["-l", "-i", "-c"], &["-l", "-c"], &["-c"]];
 const TRY: Duration = Duration::from_secs(2);
 
 fn shell() -> Option<PathBuf> {
-    let users = std::env::var_os("SHELL").map(PathBuf::from);
+    let users = env::var_os("SHELL").map(PathBuf::from);
     let usual = ["/bin/zsh", "/bin/bash", "/bin/sh"].map(PathBuf::from);
     users
         .into_iter()
@@ -79,4 +81,13 @@ fn answer(said: &[u8]) -> Option<OsString> {
         .find_map(|line| line.strip_prefix(MARK.as_bytes()))?;
     let path = path.strip_suffix(b"\r").unwrap_or(path);
     (!path.is_empty()).then(|| OsStr::from_bytes(path).to_owned())
+}
+
+/// One search path behind another, with each folder once.
+pub(super) fn join(first: &OsStr, then: Option<&OsStr>) -> OsString {
+    let mut seen = HashSet::new();
+    let folders = env::split_paths(first)
+        .chain(env::split_paths(then.unwrap_or_default()))
+        .filter(|folder| !folder.as_os_str().is_empty() && seen.insert(folder.clone()));
+    env::join_paths(folders).expect("they were split before")
 }

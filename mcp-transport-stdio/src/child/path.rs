@@ -1,8 +1,7 @@
 //! Which file a command stands for.
 
-use std::collections::HashSet;
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Whether a command names a file, so that no search path has a say.
@@ -16,13 +15,4 @@ pub(super) fn find(command: &OsStr, path: Option<&OsStr>, directory: &Path) -> O
     let folders = env::split_paths(path.unwrap_or_default()).filter(|folder| folder.is_absolute());
     let path = env::join_paths(folders).expect("they were split before");
     which::which_in(command, Some(path), directory).ok()
-}
-
-/// One search path behind another, with each folder once.
-pub(super) fn join(first: &OsStr, then: Option<&OsStr>) -> OsString {
-    let mut seen = HashSet::new();
-    let folders = env::split_paths(first)
-        .chain(env::split_paths(then.unwrap_or_default()))
-        .filter(|folder| !folder.as_os_str().is_empty() && seen.insert(folder.clone()));
-    env::join_paths(folders).expect("they were split before")
 }
