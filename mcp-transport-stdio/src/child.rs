@@ -16,13 +16,14 @@
 //! # }
 //! ```
 //!
-//! A server leads a process group of its own, or a job object on Windows, with all that it
-//! starts: signals for this process do not reach it, and nothing of it stays when it ends, is shut
-//! down, or is no longer wanted. Only what leaves the group by itself lives on, and even that holds up
-//! nobody.
+//! A server leads a process group of its own, or on Windows is the first in a job object, with
+//! all that it starts: so Ctrl+C in a terminal is not for them, and nothing of them stays when
+//! the server ends, is shut down, or is no longer wanted. Only what leaves the group by itself
+//! lives on, and even that holds up nobody. If this process is killed, then on Windows so are
+//! its servers; elsewhere their input ends.
 //!
-//! Each server has a thread here, which waits for its end. On Windows four, since the pipes
-//! have theirs; and it needs Rust 1.87 there.
+//! For each server a thread waits for its end. On Windows there are three more, which read and
+//! write, and Rust 1.87 is needed.
 
 mod command;
 mod env;

@@ -75,3 +75,36 @@ fn signal(status: ExitStatus) -> Option<i32> {
 fn signal(_: ExitStatus) -> Option<i32> {
     None
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    #[test]
+    fn an_end_is_ours_only_if_it_is_what_we_sent() {
+        let code = |code: i32| ExitStatus::from_raw(code << 8);
+        let signal = ExitStatus::from_raw;
+        for (status, sent, expected) in [
+            (code(0), Sent::Nothing, Exit::Code(0)),
+            (code(0), Sent::Kill, Exit::Code(0)),
+            (code(3), Sent::Term, Exit::Code(3)),
+            (code(143), Sent::Nothing, Exit::Code(143)),
+            (code(143), Sent::Term, Exit::Terminated),
+            (code(143), Sent::Kill, Exit::Terminated),
+            (signal(15), Sent::Nothing, Exit::Signal(15)),
+            (signal(15), Sent::Term, Exit::Terminated),
+            (signal(15), Sent::Kill, Exit::Terminated),
+            (signal(9), Sent::Nothing, Exit::Signal(9)),
+            (signal(9), Sent::Term, Exit::Signal(9)),
+            (signal(9), Sent::Kill, Exit::Killed),
+            (signal(11), Sent::Kill, Exit::Signal(11)),
+            // A core was dumped.
+            (signal(11 | 0x80), Sent::Nothing, Exit::Signal(11)),
+        ] {
+            assert_eq!(Exit::new(Some(status), sent), expected, "{status} {sent:?}");
+        }
+        assert_eq!(Exit::new(None, Sent::Kill), Exit::Unknown);
+    }
+}

@@ -163,3 +163,127 @@ impl Secrets {
 
 /// A value of fewer bytes is no secret.
 const SECRET: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use tokio::io::{AsyncWriteExt, duplex};
+    use tracing::field::{Field, Visit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Writes `text` in pieces of `size` bytes. Gives the lines that were taken and the tail.
+    async fn written(text: &[u8], size: usize) -> (Vec<String>, String) {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let stderr = {
+            let lines = Arc::clone(&lines);
+            Stderr::lines(move |line| lines.lock().expect("nobody panics").push(line.to_owned()))
+        };
+        let tail = Tail::new(Secrets::new([]));
+        let source = pieces(text, size);
+        drain(source, Arc::clone(&tail), stderr, "server".to_owned()).await;
+        let lines = lines.lock().expect("nobody panics").clone();
+        (lines, tail.text())
+    }
+
+    /// Gives `size` bytes at a time.
+    fn pieces(text: &[u8], size: usize) -> impl AsyncRead + Unpin {
+        let (reader, mut writer) = duplex(size);
+        let text = text.to_owned();
+        tokio::spawn(async move { writer.write_all(&text).await });
+        reader
+    }
+
+    #[tokio::test]
+    async fn lines_are_the_same_in_whatever_pieces_they_come() {
+        for size in [1, 2, 3, 7, 1_000] {
+            let (lines, tail) = written(b"one\r\n\ntw\xffo\nthree", size).await;
+            assert_eq!(lines, ["one", "", "tw\u{fffd}o", "three"]);
+            assert_eq!(tail, "one\r\n\ntw\u{fffd}o\nthree");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_line_comes_in_pieces() {
+        let (lines, _) = written(&[b'x'; 30_000], 1_000).await;
+        assert!(lines.len() > 1 && lines.iter().all(|line| line.len() < 2 * LINE));
+        assert_eq!(lines.concat().len(), 30_000);
+    }
+
+    #[tokio::test]
+    async fn the_tail_begins_with_a_whole_line() {
+        let mut text = String::new();
+        for number in 0..10_000 {
+            writeln!(text, "line {number}").expect("a string takes it");
+        }
+        let (_, tail) = written(text.as_bytes(), 5_000).await;
+        let first = tail.lines().next().expect("something is kept");
+        assert!(text.contains(&format!("\n{first}\n")), "{first}");
+        assert!(tail.len() > KEPT - 20 && text.trim_end().ends_with(&tail));
+    }
+
+    #[tokio::test]
+    async fn the_tail_of_a_single_line_is_its_end() {
+        let (_, tail) = written(&[b'x'; 100_000], 5_000).await;
+        assert_eq!(tail.len(), KEPT);
+    }
+
+    #[test]
+    fn the_longest_secret_is_hidden_first() {
+        let secrets = Secrets::new(["password", "password2", "short"]);
+        assert_eq!(
+            secrets.hide("short password2 password"),
+            "short [hidden] [hidden]"
+        );
+    }
+
+    /// Keeps what is said in events.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<String>>);
+
+    impl Visit for Log {
+        fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+            let mut log = self.0.lock().expect("nobody panics");
+            write!(log, " {field}={value:?}").expect("a string takes it");
+        }
+    }
+
+    impl Subscriber for Log {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            metadata.target() == "mcp_transport_stdio::stderr" && *metadata.level() == Level::INFO
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            event.record(&mut self.clone());
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[tokio::test]
+    async fn by_default_lines_are_events_without_secrets() {
+        let log = Log::default();
+        let guard = tracing::subscriber::set_default(log.clone());
+        let tail = Tail::new(Secrets::new(["sk-01234567"]));
+        let text = &b"key sk-01234567\n"[..];
+        drain(text, tail, Stderr::default(), "server".to_owned()).await;
+        drop(guard);
+        assert_eq!(
+            *log.0.lock().expect("nobody panics"),
+            " message=key [hidden] command=\"server\""
+        );
+    }
+}

@@ -30,20 +30,29 @@ pub(crate) fn runtime() -> Runtime {
     runtime.expect("a runtime is to be had")
 }
 
-/// A server that runs `script`, with everything about its end being quick.
+/// A server that runs `script` and has all the time it needs to end when it is told to.
 pub(crate) fn script(script: &str) -> ServerCommand {
     ServerCommand::new("sh")
         .args(["-c", script])
         .stderr(Stderr::lines(|_| ()))
-        .shutdown(QUICK)
+        .shutdown(PATIENT)
 }
 
-pub(crate) const QUICK: Shutdown = Shutdown {
-    after_eof: Duration::from_millis(200),
-    after_term: Duration::from_millis(200),
-    after_kill: Duration::from_secs(5),
-    after_exit: Duration::from_millis(200),
+pub(crate) const PATIENT: Shutdown = Shutdown {
+    after_eof: LONG,
+    after_term: LONG,
+    after_kill: LONG,
+    after_exit: SHORT,
 };
+
+/// For servers that do not end when they are told to.
+pub(crate) const IMPATIENT: Shutdown = Shutdown {
+    after_eof: SHORT,
+    after_term: SHORT,
+    ..PATIENT
+};
+
+const SHORT: Duration = Duration::from_millis(200);
 
 /// A server that runs, and both halves of the transport.
 pub(crate) struct Server {
@@ -130,9 +139,13 @@ pub(crate) fn state(id: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// Waits until no process has this number, not even one that is dead.
+/// Waits until there is no such process, or only what is left for somebody else to reap.
 pub(crate) fn is_gone(id: u32) {
-    until(|| state(id).is_none(), &format!("process {id} is gone"));
+    let gone = || match state(id) {
+        Some((state, parent)) => state == 'Z' && parent != std::process::id(),
+        None => true,
+    };
+    until(gone, &format!("process {id} is gone"));
 }
 
 pub(crate) fn until(holds: impl Fn() -> bool, what: &str) {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::windows::io::OwnedHandle;
 use std::pin::Pin;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::task::{Context, Poll};
@@ -30,7 +30,6 @@ pub(super) struct Pipes {
 pub(super) struct Leader {
     id: u32,
     child: Box<dyn ChildWrapper>,
-    status: Option<ExitStatus>,
     kills: mpsc::Receiver<()>,
 }
 
@@ -59,7 +58,6 @@ pub(super) fn spawn(command: Command) -> io::Result<(Leader, Group, Pipes)> {
     let leader = Leader {
         id: child.id().unwrap_or_default(),
         child,
-        status: None,
         kills,
     };
     let group = Group {
@@ -85,10 +83,13 @@ impl Leader {
 
     /// Kills what is left in the job.
     pub(super) fn tidy_up(mut self, group: &Group) -> Exit {
-        self.status = self.child.try_wait().ok().flatten();
+        let status = self.child.try_wait().ok().flatten();
         let _ = self.child.start_kill();
-        let killed = group.killed.load(Ordering::Relaxed);
-        Exit::new(self.status, if killed { Sent::Kill } else { Sent::Nothing })
+        let sent = match group.killed.load(Ordering::Relaxed) {
+            true => Sent::Kill,
+            false => Sent::Nothing,
+        };
+        Exit::new(status, sent)
     }
 }
 
