@@ -232,6 +232,15 @@ mod tests {
     }
 
     #[test]
+    fn no_more_is_held_than_twice_the_tail_and_what_was_read() {
+        let tail = Tail::new(Secrets::new([]));
+        for _ in 0..1_000 {
+            tail.push(&[b'x'; LINE]);
+            assert!(tail.lock().bytes.capacity() <= 4 * KEPT);
+        }
+    }
+
+    #[test]
     fn the_longest_secret_is_hidden_first() {
         let secrets = Secrets::new(["password", "password2", "short"]);
         assert_eq!(

@@ -24,10 +24,12 @@ checks! {
     the_last_messages_may_come_from_what_a_server_started,
     what_left_the_group_holds_up_nobody,
     what_left_the_group_and_never_stops_talking_holds_up_nobody,
+    the_end_is_known_when_nothing_more_is_received,
     a_writer_is_freed_when_the_input_is_ended,
     a_writer_is_freed_when_the_server_ends_though_its_input_is_held,
     a_server_may_end_its_output_and_live,
     a_dropped_server_is_killed_with_all_it_started,
+    the_input_ends_with_the_sender,
     a_handle_keeps_a_server_alive,
     a_server_is_killed_without_a_runtime,
     a_server_that_nobody_waits_for_is_killed,
@@ -170,7 +172,7 @@ fn what_left_the_group_holds_up_nobody() {
 }
 
 fn what_left_the_group_and_never_stops_talking_holds_up_nobody() {
-    let escape = "setsid sh -c 'echo $$; exec yes' & cat >/dev/null";
+    let escape = "setsid sh -c 'echo $$; exec yes a line, and not a short one' & cat >/dev/null";
     runtime().block_on(async {
         let mut server = Server::start(&script(escape)).await;
         let escaped = server.receive_id().await;
@@ -179,6 +181,17 @@ fn what_left_the_group_and_never_stops_talking_holds_up_nobody() {
             exit.is_success() && time < Duration::from_secs(5),
             "{exit:?} {time:?}"
         );
+        kill(escaped);
+    });
+}
+
+fn the_end_is_known_when_nothing_more_is_received() {
+    let escape = "setsid sh -c 'echo $$; exec sleep 1000' & exit 4";
+    runtime().block_on(async {
+        let mut server = Server::start(&script(escape)).await;
+        let escaped = server.receive_id().await;
+        assert_eq!(server.receive().await, None);
+        assert_eq!(server.handle.exit(), Some(Exit::Code(4)));
         kill(escaped);
     });
 }
@@ -243,6 +256,14 @@ fn a_dropped_server_is_killed_with_all_it_started() {
         drop(server);
         is_gone(id);
         is_gone(grandchild);
+    });
+}
+
+fn the_input_ends_with_the_sender() {
+    runtime().block_on(async {
+        let Server { sender, handle, .. } = Server::start(&script("exec cat")).await;
+        drop(sender);
+        assert_eq!(handle.wait().await, Exit::Code(0));
     });
 }
 

@@ -12,6 +12,7 @@ use crate::server::{Server, checks, folder, program, runtime, script};
 checks! {
     a_command_that_is_not_found_is_named_with_the_path_that_was_searched,
     without_a_search_path_nothing_is_found,
+    a_search_path_from_here_is_none,
     an_empty_command_is_refused,
     a_working_directory_that_is_none_is_named,
     a_file_that_cannot_be_run_is_named,
@@ -45,6 +46,12 @@ fn without_a_search_path_nothing_is_found() {
         error.to_string(),
         "start `sh`: not found in no search path, for PATH is not set"
     );
+}
+
+fn a_search_path_from_here_is_none() {
+    let bin = "../".repeat(30) + "bin";
+    let error = refused(&ServerCommand::new("sh").env("PATH", &bin));
+    assert!(matches!(error, SpawnError::NotFound { path, .. } if path == Some(bin.into())));
 }
 
 fn an_empty_command_is_refused() {
