@@ -13,7 +13,7 @@ struct Entry {
 const TASKS: &[Entry] = &[
     Entry {
         name: "ci",
-        about: "every check of a change but its tests: format, lints, docs, tidy, coverage table, dependencies, oldest compiler",
+        about: "every check of a change but `cargo test`: format, lints, docs, tidy, coverage table, dependencies, oldest compiler",
         flags: &[(
             "--only STEP,…",
             "only the steps whose name starts with one of these",
