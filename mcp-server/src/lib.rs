@@ -52,6 +52,7 @@
 //! | give something to read | [`StaticResource`], [`Directory`], [`Resource`], [`Template`] |
 //! | say what a tool takes and gives | `#[derive(Tool)]`, `#[derive(Tools)]`, [`IntoContent`], [`schema`] |
 //! | write a prompt | [`Render`], `#[derive(Prompt)]`, [`IntoMessages`] |
+//! | read or write `_meta` | [`Context::meta`], [`Context::add_meta`], [`Attempt::meta`] |
 //! | ask the user | [`Context::input`], [`input`], `#[derive(Form)]` |
 //! | put a server together | [`Server`] |
 //! | wrap every call | [`Server::layer`] |
@@ -98,8 +99,8 @@ pub use mcp_macros::{Prompt, Tool, Tools};
 pub use mcp_protocol::connection::{Caller, Limits};
 pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
 pub use mcp_protocol::{
-    ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, ServerResult,
-    transport, types,
+    ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, RequestMeta,
+    ServerResult, TraceContext, transport, types,
 };
 pub use schemars;
 

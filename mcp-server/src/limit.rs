@@ -82,19 +82,20 @@ impl Share {
         if !calls.take(1) {
             return Err(busy(BusyScope::Connection, calls).into_error(*busy_code));
         }
-        if !bytes.take(attempt.size) {
+        let size = attempt.call.size();
+        if !bytes.take(size) {
             calls.give_back(1);
             let data = busy(BusyScope::Connection, bytes).unit("bytes");
             return Err(data.into_error(*busy_code));
         }
         if !server.0.take(1) {
             calls.give_back(1);
-            bytes.give_back(attempt.size);
+            bytes.give_back(size);
             return Err(busy(BusyScope::Server, &server.0).into_error(*busy_code));
         }
         Ok(Slot {
             share: self.clone(),
-            size: attempt.size,
+            size,
         })
     }
 }

@@ -30,9 +30,9 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
         Box::pin(async move {
             let cx = Context {
                 state: self.state.clone(),
-                call: attempt.call,
+                call: attempt.call.clone(),
             };
-            Ok(match &*attempt.request {
+            Ok(match attempt.request() {
                 ClientRequest::ListTools(params) => match self.tools.list(params, self.page_size) {
                     Ok(list) => Outcome::Done(ServerResult::ListTools(list).into()),
                     Err(error) => Outcome::Refused(error),

@@ -284,12 +284,9 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     fn start(&mut self, id: CallId, request: Arc<ClientRequest>, caller: Caller, size: usize) {
-        let call = Arc::new(Call::new(id, caller, self.events.clone()));
-        let attempt = Attempt {
-            request,
-            call: call.clone(),
-            size,
-        };
+        let call = Call::new(id, request, size, caller, self.events.clone());
+        let call = Arc::new(call);
+        let attempt = Attempt { call: call.clone() };
         match self.service.call(attempt) {
             LimitFuture::Refused(outcome) => {
                 self.parts.counters.refused();

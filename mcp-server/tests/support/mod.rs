@@ -69,10 +69,9 @@ impl Client {
 
     pub(crate) async fn send(&mut self, method: &str, mut params: Value) {
         if self.modern {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {},
-            });
+            let meta = &mut params["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
         }
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         self.write(message).await;
