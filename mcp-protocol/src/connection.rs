@@ -6,7 +6,7 @@
 //!
 //! # The contract
 //!
-//! There are four kinds of methods.
+//! There are five kinds of methods.
 //!
 //! | kind | methods of [`ServerConnection`] |
 //! |---|---|
@@ -14,6 +14,7 @@
 //! | we want | [`progress`], [`log`], [`ask`], [`publish`], [`shut_down`] |
 //! | what next | [`poll`] |
 //! | when | [`deadline`] |
+//! | which | [`request_id`] |
 //!
 //! After each call of the first two kinds, drain [`poll`] and do what it says, in order. Call
 //! [`timeout`] when [`deadline`] has passed.
@@ -53,6 +54,7 @@
 //! [`shut_down`]: ServerConnection::shut_down
 //! [`poll`]: ServerConnection::poll
 //! [`deadline`]: ServerConnection::deadline
+//! [`request_id`]: ServerConnection::request_id
 
 mod asks;
 mod batches;

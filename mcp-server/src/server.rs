@@ -12,6 +12,7 @@ use mcp_protocol::types::{
 };
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
+use tracing::Span;
 
 use crate::attempt::{Attempt, Next, Outcome};
 use crate::cache::Cache;
@@ -27,6 +28,7 @@ use crate::router::resources::Resources;
 use crate::router::tools::Tools;
 use crate::seal::{Seal, StateKey};
 use crate::serve;
+use crate::span::OnSpan;
 use crate::stats::{Counters, Stats};
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 
@@ -65,6 +67,7 @@ pub struct Server<S = ()> {
     templates: Vec<Box<dyn Template<S>>>,
     resource_cache: Cache,
     layers: Vec<ApplyLayer>,
+    on_span: Option<OnSpan>,
     max_in_flight: usize,
     share: Option<usize>,
     in_flight_bytes: usize,
@@ -117,6 +120,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             templates: Vec::new(),
             resource_cache: Cache::default(),
             layers: Vec::new(),
+            on_span: None,
             max_in_flight: 512,
             share: None,
             in_flight_bytes: 64 << 20,
@@ -258,6 +262,30 @@ impl<S: Send + Sync + 'static> Server<S> {
     {
         let apply = move |next| Next::layered(layer.layer(next));
         self.layers.push(Box::new(apply));
+        self
+    }
+
+    /// Is shown the `tracing` span of each call before it is entered, when a parent can still be
+    /// set: a tower layer is inside of the span, where that is too late. Runs where messages
+    /// are read, so it must neither wait nor panic. See the [crate](crate#spans) for what is in
+    /// a span.
+    ///
+    /// With `tracing-opentelemetry`, `set_parent` is its `OpenTelemetrySpanExt::set_parent` of
+    /// what a propagator has extracted:
+    ///
+    /// ```
+    /// # fn set_parent(_: &tracing::Span, _: &str, _: Option<&str>) {}
+    /// use mcp_server::Server;
+    ///
+    /// let server = Server::new("traced", "1.0.0").on_span(|span, attempt| {
+    ///     if let Some(trace) = attempt.meta().trace_context() {
+    ///         set_parent(span, trace.traceparent(), trace.tracestate());
+    ///     }
+    /// });
+    /// ```
+    #[must_use]
+    pub fn on_span(mut self, show: impl Fn(&Span, &Attempt) + Send + Sync + 'static) -> Self {
+        self.on_span = Some(Arc::new(show));
         self
     }
 
@@ -431,6 +459,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             parts: Arc::new(Parts {
                 config: Arc::new(config),
                 service,
+                on_span: self.on_span,
                 in_flight: InFlight::new(self.max_in_flight),
                 share,
                 in_flight_bytes: self.in_flight_bytes,
@@ -526,6 +555,7 @@ impl<S> Clone for ServerHandle<S> {
 pub(crate) struct Parts {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) service: Next,
+    pub(crate) on_span: Option<OnSpan>,
     pub(crate) in_flight: InFlight,
     pub(crate) share: usize,
     pub(crate) in_flight_bytes: usize,

@@ -242,6 +242,12 @@ impl ServerConnection {
         self.output.pop_front()
     }
 
+    /// What the client calls an open call: for a log, as it may name another call soon.
+    #[must_use]
+    pub fn request_id(&self, call: CallId) -> Option<&RequestId> {
+        self.calls.get(call).map(|call| &call.id)
+    }
+
     /// When to call [`timeout`](Self::timeout), if nothing else happens.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {

@@ -10,6 +10,8 @@ use mcp_transport_stdio::memory::{Memory, pair};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
 struct Line(Value);
 
 impl Encode for Line {
@@ -31,7 +33,17 @@ pub(crate) struct Client {
 
 impl Client {
     async fn of<S: Send + Sync + 'static>(server: &ServerHandle<S>, modern: bool) -> Self {
+        Self::through(server, modern, |theirs| theirs).await
+    }
+
+    /// A client whose server has another transport around its end.
+    pub(crate) async fn through<S: Send + Sync + 'static, T: Transport>(
+        server: &ServerHandle<S>,
+        modern: bool,
+        wrap: fn(Memory) -> T,
+    ) -> Self {
         let (ours, theirs) = pair();
+        let theirs = wrap(theirs);
         let server = server.clone();
         let served = tokio::spawn(async move { server.serve(theirs).await });
         let (receiver, sender) = ours.split();
@@ -67,13 +79,20 @@ impl Client {
         }
     }
 
-    pub(crate) async fn send(&mut self, method: &str, mut params: Value) {
+    pub(crate) async fn send(&mut self, method: &str, params: Value) {
+        self.send_as(json!(1), method, params).await;
+    }
+
+    /// Sends a request with an id of one's own.
+    pub(crate) async fn send_as(&mut self, id: Value, method: &str, mut params: Value) {
         if self.modern {
             let meta = &mut params["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            if meta.get(CAPABILITIES).is_none() {
+                meta[CAPABILITIES] = json!({});
+            }
         }
-        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.write(message).await;
     }
 
