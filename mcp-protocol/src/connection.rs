@@ -11,7 +11,7 @@
 //! | kind | methods of [`ServerConnection`] |
 //! |---|---|
 //! | it happened | [`receive`], [`input_closed`], [`timeout`], [`reply`] |
-//! | we want | [`progress`], [`log`], [`ask`], [`publish`], [`shut_down`] |
+//! | we want | [`progress`], [`log`], [`notify`], [`ask`], [`publish`], [`shut_down`] |
 //! | what next | [`poll`] |
 //! | when | [`deadline`] |
 //! | which | [`request_id`] |
@@ -49,6 +49,7 @@
 //! [`reply`]: ServerConnection::reply
 //! [`progress`]: ServerConnection::progress
 //! [`log`]: ServerConnection::log
+//! [`notify`]: ServerConnection::notify
 //! [`ask`]: ServerConnection::ask
 //! [`publish`]: ServerConnection::publish
 //! [`shut_down`]: ServerConnection::shut_down

@@ -7,13 +7,14 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use mcp_protocol::connection::{Answer, CallId, Caller, LogMessage, Progress};
 use mcp_protocol::types::LoggingLevel;
 use mcp_protocol::{
-    ClientRequest, ErrorObject, Extra, ProtocolVersion, RawJson, RequestMeta, ServerRequest,
-    ServerResult,
+    ClientRequest, ErrorObject, Extra, Method, ProtocolVersion, RawJson, RequestMeta,
+    ServerRequest, ServerResult,
 };
 use serde::Serialize;
 use tokio::sync::{Notify, oneshot};
 
 use crate::attempt::Needs;
+use crate::custom::object;
 use crate::error::{Kind, ServiceDown, ToolError};
 use crate::events::{Event, Events};
 use crate::input::{Input, Inputs, Look, Unanswered, leave_out_context, missing};
@@ -187,6 +188,27 @@ impl<S> Context<S> {
         let event = Event::Log(self.call.id, message);
         if self.call.events.try_push(event).is_err() {
             tracing::debug!("a log message was dropped: the connection is busy");
+        }
+    }
+
+    /// Sends the caller a notification of a method of one's own.
+    ///
+    /// It is sent in its turn: after what the call has reported before, and before its reply.
+    /// `params` is an object, or `()` for none. Anything else is not sent, nor is a
+    /// notification of the specification. It is dropped when the connection has too much to
+    /// send already.
+    pub fn notify(&self, method: &str, params: impl Serialize) {
+        let params = object(&params).filter(|_| Method::from(method).is_custom());
+        let Some(params) = params else {
+            tracing::warn!(
+                method,
+                "a notification is not one that an application can send"
+            );
+            return;
+        };
+        let event = Event::Notify(self.call.id, method.to_owned(), params);
+        if self.call.events.try_push(event).is_err() {
+            tracing::debug!(method, "a notification was dropped: the connection is busy");
         }
     }
 

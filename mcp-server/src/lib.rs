@@ -54,6 +54,7 @@
 //! | write a prompt | [`Render`], `#[derive(Prompt)]`, [`IntoMessages`] |
 //! | read or write `_meta` | [`Context::meta`], [`Context::add_meta`], [`Attempt::meta`] |
 //! | ask the user | [`Context::input`], [`input`], `#[derive(Form)]` |
+//! | have methods, notifications or extensions of your own | [`Server::method`], [`Server::on_notification`], [`Context::notify`], [`Server::extension`] |
 //! | put a server together | [`Server`] |
 //! | wrap every call | [`Server::layer`] |
 //! | serve many connections, shut down | [`ServerHandle`] |
@@ -110,6 +111,7 @@ mod cache;
 mod changes;
 mod content;
 mod context;
+mod custom;
 mod error;
 mod events;
 mod field;

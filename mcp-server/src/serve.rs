@@ -25,6 +25,7 @@ use tracing::Instrument;
 
 use crate::attempt::{Attempt, Outcome};
 use crate::context::Call;
+use crate::custom::Heard;
 use crate::error::{self, ServeError, ServiceDown};
 use crate::events::{Event, Events};
 use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer};
@@ -76,6 +77,7 @@ struct Driver<R, W> {
     connection: ServerConnection,
     service: Limit,
     calls: Calls,
+    heard: Heard,
     events: Events,
     /// Who waits for an answer of the client. The connection answers each of them.
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
@@ -103,6 +105,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         parts.changes.add(&events);
         Self {
             connection: ServerConnection::new(parts.config.clone()),
+            heard: Heard::new(parts.handlers.clone(), share.clone(), network),
             service: LimitLayer::new(share)
                 .layer(Rounds::new(parts.service.clone(), parts.rules.clone())),
             calls: Calls::counted_by(parts.counters.clone()),
@@ -139,7 +142,9 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             }
             if let Some(end) = self.settle() {
                 end.log();
-                return self.flush().await;
+                let flushed = self.flush().await;
+                self.heard.finish(self.parts.config.limits.grace).await;
+                return flushed;
             }
             // Many messages can come of one read, and other tasks want their turn.
             consume_budget().await;
@@ -242,6 +247,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         match event {
             Event::Progress(call, report) => self.connection.progress(call, report),
             Event::Log(call, message) => self.connection.log(call, message),
+            Event::Notify(call, method, params) => self.connection.notify(call, &method, params),
             Event::Done(call, outcome) => {
                 self.calls.forget(call);
                 self.connection.reply(call, outcome);
@@ -285,7 +291,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                         let _ = to.send(answer);
                     }
                 }
-                Output::Heard(_) => {}
+                Output::Heard(notification) => self.heard.hear(notification),
                 Output::Close { cut_off } => return Some(End { cut_off }),
             }
         }
@@ -469,7 +475,10 @@ fn result(outcome: Outcome) -> Result<Box<ServerResult>, ErrorObject> {
 
 /// Waits for a future within a span; a panic in it, or in dropping it, is an error that says
 /// what it said.
-async fn caught<F: Future + Unpin>(future: F, span: &CallSpan) -> Result<F::Output, String> {
+pub(crate) async fn caught<F: Future + Unpin>(
+    future: F,
+    span: &CallSpan,
+) -> Result<F::Output, String> {
     let mut work = Within(Some(future), span);
     let done = poll_fn(|cx| {
         let _entered = span.enter();

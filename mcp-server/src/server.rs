@@ -1,22 +1,28 @@
 //! What a server is made of, and the server that is made of it.
 
+mod custom;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::ErrorCode;
 use mcp_protocol::connection::{Limits, ServerConfig};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::{
     Declared, Implementation, PromptsCapability, ResourcesCapability, ToolsCapability,
 };
+use mcp_protocol::{ErrorCode, RawJson};
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
 use tracing::Span;
 
+use self::custom::{Settings, is_identifier};
 use crate::attempt::{Attempt, Next, Outcome};
 use crate::cache::Cache;
 use crate::changes::Changes;
+use crate::custom::{Handler, Handlers, Method};
 use crate::error::{BuildError, ServeError, ServiceDown};
 use crate::limit::InFlight;
 use crate::prompt::{Prompt, Render};
@@ -33,6 +39,7 @@ use crate::stats::{Counters, Stats};
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 
 type ApplyLayer = Box<dyn FnOnce(Next) -> Next + Send>;
+type BindHandler<S> = Box<dyn FnOnce(Arc<S>) -> Handler + Send>;
 
 /// A server's description: its tools, its layers and its limits.
 ///
@@ -66,6 +73,9 @@ pub struct Server<S = ()> {
     resources: Vec<Arc<dyn Resource<S>>>,
     templates: Vec<Box<dyn Template<S>>>,
     resource_cache: Cache,
+    methods: Vec<(String, Box<dyn Method<S>>)>,
+    notifications: Vec<(String, BindHandler<S>)>,
+    extensions: Vec<(String, Settings)>,
     layers: Vec<ApplyLayer>,
     on_span: Option<OnSpan>,
     max_in_flight: usize,
@@ -119,6 +129,9 @@ impl<S: Send + Sync + 'static> Server<S> {
             resources: Vec::new(),
             templates: Vec::new(),
             resource_cache: Cache::default(),
+            methods: Vec::new(),
+            notifications: Vec::new(),
+            extensions: Vec::new(),
             layers: Vec::new(),
             on_span: None,
             max_in_flight: 512,
@@ -412,8 +425,24 @@ impl<S: Send + Sync + 'static> Server<S> {
             });
         }
         let mut config = self.config;
+        let state = Arc::new(self.state);
+        let mut handlers = Handlers::new();
+        for (name, bind) in self.notifications {
+            let handler = bind(state.clone());
+            insert_custom(&mut handlers, name, handler)?;
+        }
+        let mut methods = BTreeMap::new();
+        for (name, method) in self.methods {
+            insert_custom(&mut methods, name, method)?;
+        }
+        config.methods = methods.keys().cloned().collect();
+        for (identifier, settings) in self.extensions {
+            let declared = &mut config.capabilities.extensions;
+            declare(declared.get_or_insert_default(), identifier, settings)?;
+        }
         let router = Arc::new(Router {
-            state: Arc::new(self.state),
+            state,
+            methods,
             tools: Tools::default(),
             prompts: Prompts::default(),
             resources: Resources::new(self.resource_cache),
@@ -459,6 +488,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             parts: Arc::new(Parts {
                 config: Arc::new(config),
                 service,
+                handlers: Arc::new(handlers),
                 on_span: self.on_span,
                 in_flight: InFlight::new(self.max_in_flight),
                 share,
@@ -525,6 +555,42 @@ impl<S: Send + Sync + 'static> Server<S> {
     }
 }
 
+fn insert_custom<H>(
+    handlers: &mut BTreeMap<String, H>,
+    name: String,
+    handler: H,
+) -> Result<(), BuildError> {
+    if !mcp_protocol::Method::from(&*name).is_custom() {
+        return Err(BuildError::MethodName { name });
+    }
+    match handlers.entry(name) {
+        Entry::Vacant(place) => {
+            place.insert(handler);
+            Ok(())
+        }
+        Entry::Occupied(place) => Err(BuildError::DuplicateMethod {
+            name: place.key().clone(),
+        }),
+    }
+}
+
+fn declare(
+    declared: &mut BTreeMap<String, RawJson>,
+    identifier: String,
+    settings: Settings,
+) -> Result<(), BuildError> {
+    let why = match settings {
+        _ if !is_identifier(&identifier) => "its identifier has no prefix such as `com.acme/`",
+        None => "its settings are not an object",
+        Some(_) if declared.contains_key(&identifier) => "it is declared twice",
+        Some(settings) => {
+            declared.insert(identifier, settings);
+            return Ok(());
+        }
+    };
+    Err(BuildError::Extension { identifier, why })
+}
+
 impl<S> fmt::Debug for Server<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
@@ -555,6 +621,7 @@ impl<S> Clone for ServerHandle<S> {
 pub(crate) struct Parts {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) service: Next,
+    pub(crate) handlers: Arc<Handlers>,
     pub(crate) on_span: Option<OnSpan>,
     pub(crate) in_flight: InFlight,
     pub(crate) share: usize,

@@ -75,6 +75,18 @@ impl ConnectionSpan {
     }
 }
 
+/// The span of a notification that a handler is there for.
+pub(crate) fn notification(method: &str, network: Option<&str>) -> Span {
+    info_span!(
+        parent: None,
+        "mcp.notification",
+        otel.name = brief(method),
+        otel.kind = "server",
+        mcp.method.name = brief(method),
+        network.transport = network,
+    )
+}
+
 /// The span of a call. If it is dropped before it has been [ended](Self::end), the call was
 /// cancelled.
 ///
@@ -87,6 +99,11 @@ struct Open {
 }
 
 impl CallSpan {
+    /// Of nothing that could be seen.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
     pub(crate) fn new(
         attempt: &Attempt,
         id: impl FnOnce() -> Option<String>,

@@ -67,6 +67,10 @@ fn server() -> Server {
             cx.add_meta("com.acme/took", 3);
             Err(ToolError::failed("no"))
         }))
+        .method("acme/add", async |_: RawJson, cx: Context| {
+            cx.add_meta("com.acme/took", 3);
+            Ok(json!({ "a": 1, "_meta": { "b": 2 } }))
+        })
         .prompt::<Say>()
         .resource(resource_fn(
             types::Resource::new("a://b", "b"),
@@ -156,6 +160,7 @@ async fn a_handler_adds_to_the_meta_of_any_result() {
             client.call("add", json!({})).await,
             client.call("fail", json!({})).await,
             client.ask("prompts/get", json!({ "name": "say" })).await,
+            client.ask("acme/add", json!({})).await,
             client
                 .ask("resources/read", json!({ "uri": "a://b" }))
                 .await,

@@ -20,7 +20,7 @@ use tower::util::MapRequestLayer;
 use tracing::info;
 
 use self::capture::{Fields, Kept, listen};
-use self::support::{Client, clients};
+use self::support::{Client, LEGACY, MODERN, clients};
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const SECRET: &str = "swordfish";
@@ -29,14 +29,6 @@ impl Client {
     async fn call(&mut self, name: &str) -> Value {
         let params = json!({ "name": name, "arguments": { "secret": SECRET } });
         self.ask("tools/call", params).await
-    }
-
-    fn version(&self) -> &'static str {
-        if self.modern {
-            "2026-07-28"
-        } else {
-            "2025-06-18"
-        }
     }
 }
 
@@ -128,7 +120,7 @@ async fn a_call_is_a_span_of_the_conventions() {
             ("otel.name", "tools/call echo"),
             ("otel.kind", "server"),
             ("mcp.method.name", "tools/call"),
-            ("mcp.protocol.version", client.version()),
+            ("mcp.protocol.version", client.version),
             ("jsonrpc.request.id", "1"),
             ("gen_ai.operation.name", "execute_tool"),
             ("gen_ai.tool.name", "echo"),
@@ -311,6 +303,25 @@ async fn the_application_sees_a_span_before_it_is_entered() {
     }
 }
 
+#[tokio::test]
+async fn a_notification_that_is_handled_is_a_span() {
+    let heard = listen().await;
+    let server = server().on_notification("acme/ping", async |_: RawJson, _| info!("heard"));
+    for mut client in clients(&server.build().unwrap()).await {
+        client.notify("acme/ping", json!({})).await;
+        client.notify("acme/pong", json!({})).await;
+        client.close().await.unwrap();
+        let kept = heard.closed("mcp.notification").await;
+        let expected = fields(&[
+            ("otel.name", "acme/ping"),
+            ("otel.kind", "server"),
+            ("mcp.method.name", "acme/ping"),
+        ]);
+        assert_eq!(kept.fields, expected);
+        assert_eq!(kept.messages(), ["heard"]);
+    }
+}
+
 /// Memory that says it is a pipe.
 struct Piped(Memory);
 
@@ -330,9 +341,9 @@ impl Transport for Piped {
 #[tokio::test]
 async fn a_connection_is_a_span_that_its_calls_follow() {
     let heard = listen().await;
-    for modern in [false, true] {
+    for version in [LEGACY, MODERN] {
         let server = server().build().unwrap();
-        let mut client = Client::through(&server, modern, Piped).await;
+        let mut client = Client::through(&server, version, Piped).await;
         client.call("echo").await;
         let call = heard.closed("mcp.call").await;
         let connection = heard.spans("mcp.connection").pop().expect("it has begun");

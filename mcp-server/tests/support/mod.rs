@@ -12,6 +12,9 @@ use tokio::task::JoinHandle;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
+pub(crate) const LEGACY: &str = "2025-06-18";
+pub(crate) const MODERN: &str = "2026-07-28";
+
 struct Line(Value);
 
 impl Encode for Line {
@@ -26,21 +29,44 @@ pub(crate) struct Client {
     sender: <Memory as Transport>::Sender,
     /// How serving this client ended.
     pub(crate) served: JoinHandle<Result<(), ServeError>>,
+    /// The revision that it speaks.
+    pub(crate) version: &'static str,
     pub(crate) modern: bool,
     /// What `initialize` or `server/discover` gave.
     pub(crate) capabilities: Value,
 }
 
 impl Client {
-    async fn of<S: Send + Sync + 'static>(server: &ServerHandle<S>, modern: bool) -> Self {
-        Self::through(server, modern, |theirs| theirs).await
+    pub(crate) async fn of<S: Send + Sync + 'static>(
+        server: &ServerHandle<S>,
+        version: &'static str,
+    ) -> Self {
+        Self::through(server, version, |theirs| theirs).await
     }
 
     /// A client whose server has another transport around its end.
     pub(crate) async fn through<S: Send + Sync + 'static, T: Transport>(
         server: &ServerHandle<S>,
-        modern: bool,
+        version: &'static str,
         wrap: fn(Memory) -> T,
+    ) -> Self {
+        Self::opening(server, version, wrap, json!({})).await
+    }
+
+    /// A legacy client that can do something.
+    pub(crate) async fn declaring<S: Send + Sync + 'static>(
+        server: &ServerHandle<S>,
+        version: &'static str,
+        capabilities: Value,
+    ) -> Self {
+        Self::opening(server, version, |theirs| theirs, capabilities).await
+    }
+
+    async fn opening<S: Send + Sync + 'static, T: Transport>(
+        server: &ServerHandle<S>,
+        version: &'static str,
+        wrap: fn(Memory) -> T,
+        capabilities: Value,
     ) -> Self {
         let (ours, theirs) = pair();
         let theirs = wrap(theirs);
@@ -51,15 +77,16 @@ impl Client {
             receiver,
             sender,
             served,
-            modern,
+            version,
+            modern: version == MODERN,
             capabilities: Value::Null,
         };
-        let reply = if modern {
+        let reply = if client.modern {
             client.ask("server/discover", json!({})).await
         } else {
             let params = json!({
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
+                "protocolVersion": version,
+                "capabilities": capabilities,
                 "clientInfo": { "name": "test", "version": "1" },
             });
             client.ask("initialize", params).await
@@ -87,7 +114,7 @@ impl Client {
     pub(crate) async fn send_as(&mut self, id: Value, method: &str, mut params: Value) {
         if self.modern {
             let meta = &mut params["_meta"];
-            meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+            meta["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
             if meta.get(CAPABILITIES).is_none() {
                 meta[CAPABILITIES] = json!({});
             }
@@ -108,6 +135,12 @@ impl Client {
             .expect("the server reads");
     }
 
+    /// Sends nothing more, and gives how serving it has ended.
+    pub(crate) async fn close(self) -> Result<(), ServeError> {
+        drop(self.sender);
+        self.served.await.expect("serving does not panic")
+    }
+
     pub(crate) async fn receive(&mut self) -> Value {
         let frame = poll_fn(|cx| self.receiver.poll_receive(cx)).await;
         let frame = frame
@@ -120,7 +153,7 @@ impl Client {
 /// A client of each era.
 pub(crate) async fn clients<S: Send + Sync + 'static>(server: &ServerHandle<S>) -> [Client; 2] {
     [
-        Client::of(server, false).await,
-        Client::of(server, true).await,
+        Client::of(server, LEGACY).await,
+        Client::of(server, MODERN).await,
     ]
 }
