@@ -293,6 +293,7 @@ async fn a_handler_notifies_in_its_turn() {
             json!({ "progressToken": 1, "progress": 9 }),
         );
         cx.notify("tools/call", json!({}));
+        cx.notify("rpc.notify", json!({}));
         Ok("told")
     });
     let server = server().dyn_tool(Arc::new(tell)).build().unwrap();
