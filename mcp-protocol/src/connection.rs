@@ -6,14 +6,15 @@
 //!
 //! # The contract
 //!
-//! There are four kinds of methods.
+//! There are five kinds of methods.
 //!
 //! | kind | methods of [`ServerConnection`] |
 //! |---|---|
 //! | it happened | [`receive`], [`input_closed`], [`timeout`], [`reply`] |
-//! | we want | [`progress`], [`log`], [`ask`], [`publish`], [`shut_down`] |
+//! | we want | [`progress`], [`log`], [`notify`], [`ask`], [`publish`], [`shut_down`] |
 //! | what next | [`poll`] |
 //! | when | [`deadline`] |
+//! | which | [`request_id`] |
 //!
 //! After each call of the first two kinds, drain [`poll`] and do what it says, in order. Call
 //! [`timeout`] when [`deadline`] has passed.
@@ -48,11 +49,13 @@
 //! [`reply`]: ServerConnection::reply
 //! [`progress`]: ServerConnection::progress
 //! [`log`]: ServerConnection::log
+//! [`notify`]: ServerConnection::notify
 //! [`ask`]: ServerConnection::ask
 //! [`publish`]: ServerConnection::publish
 //! [`shut_down`]: ServerConnection::shut_down
 //! [`poll`]: ServerConnection::poll
 //! [`deadline`]: ServerConnection::deadline
+//! [`request_id`]: ServerConnection::request_id
 
 mod asks;
 mod batches;

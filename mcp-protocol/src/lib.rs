@@ -81,7 +81,7 @@ pub use jsonrpc::{
     BadMessage, Batch, Encode, Frame, Incoming, Message, Notification, ProgressToken, RawJson,
     ReplyId, Request, RequestId, Response,
 };
-pub use meta::{Meta, NotificationMeta, RequestMeta, ResultMeta};
+pub use meta::{Meta, NotificationMeta, RequestMeta, ResultMeta, TraceContext};
 pub use methods::{
     ClientNotification, ClientRequest, ClientResult, Method, ResultError, ServerNotification,
     ServerRequest, ServerResult,

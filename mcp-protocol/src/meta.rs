@@ -2,8 +2,11 @@
 //!
 //! Spec: [`_meta`](https://modelcontextprotocol.io/specification/2026-07-28/basic#meta).
 
+mod trace;
+
 use std::sync::Arc;
 
+pub use self::trace::TraceContext;
 use crate::jsonrpc::{ProgressToken, RequestId};
 use crate::types::{ClientCapabilities, Implementation, LoggingLevel};
 use crate::wire::wire;

@@ -346,6 +346,13 @@ methods! {
 }
 
 impl Method {
+    /// Whether an application can have a method of this name: one that neither the
+    /// specification nor JSON-RPC has for itself.
+    #[must_use]
+    pub fn is_custom(&self) -> bool {
+        matches!(self, Self::Other(name) if !name.is_empty() && !name.starts_with("rpc."))
+    }
+
     /// Whether the result may be an [`InputRequiredResult`]: of what is in the table, three.
     fn may_need_input(&self) -> bool {
         matches!(

@@ -22,6 +22,14 @@ pub trait Transport: Send + 'static {
     /// The half that writes.
     type Sender: Sender;
 
+    /// What carries it, in the words of OpenTelemetry's [`network.transport`]: `pipe`, `unix`,
+    /// `tcp`. `None`, the default, if there is no word for it.
+    ///
+    /// [`network.transport`]: https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/
+    fn network(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Takes the connection apart.
     fn split(self) -> (Self::Receiver, Self::Sender);
 }

@@ -401,6 +401,12 @@ impl Key<'_> {
     }
 }
 
+impl<'a> From<Key<'a>> for Cow<'a, str> {
+    fn from(key: Key<'a>) -> Self {
+        key.0
+    }
+}
+
 impl<'de> Deserialize<'de> for Key<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Text;

@@ -9,7 +9,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use mcp_protocol::connection::Caller;
 use mcp_protocol::types::InputRequest;
-use mcp_protocol::{ClientRequest, ErrorObject, Method, ServerResult};
+use mcp_protocol::{ClientRequest, ErrorObject, Method, RequestMeta, ServerResult};
 use tower::{BoxError, Service};
 
 use crate::context::Call;
@@ -21,29 +21,26 @@ use crate::error::ServiceDown;
 /// messages to each other is dealt with before.
 #[derive(Clone)]
 pub struct Attempt {
-    pub(crate) request: Arc<ClientRequest>,
     pub(crate) call: Arc<Call>,
-    /// Bytes that the request's parameters take.
-    pub(crate) size: usize,
 }
 
 impl Attempt {
     /// The request.
     #[must_use]
     pub fn request(&self) -> &ClientRequest {
-        &self.request
+        self.call.request()
     }
 
     /// The method that is called.
     #[must_use]
     pub fn method(&self) -> Method {
-        self.request.method()
+        self.request().method()
     }
 
     /// The tool that is called, if it is a tool.
     #[must_use]
     pub fn tool(&self) -> Option<&str> {
-        match &*self.request {
+        match self.request() {
             ClientRequest::CallTool(params) => Some(&params.name),
             _ => None,
         }
@@ -53,6 +50,12 @@ impl Attempt {
     #[must_use]
     pub fn caller(&self) -> &Caller {
         self.call.caller()
+    }
+
+    /// The `_meta` of the request, as [`Context::meta`](crate::Context::meta) gives it.
+    #[must_use]
+    pub fn meta(&self) -> &RequestMeta {
+        self.call.meta()
     }
 }
 

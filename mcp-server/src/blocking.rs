@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use crate::context::{Call, Context};
 use crate::error::ToolError;
@@ -32,13 +33,15 @@ where
     R: Send + 'static,
 {
     let (done, result) = oneshot::channel();
+    let span = Span::current();
     cx.call.hold_on();
     let held = Release(cx.call.clone());
     thread::Builder::new()
         .name("mcp-tool".to_owned())
         .spawn(move || {
-            let result = catch_unwind(AssertUnwindSafe(|| handler(&cx)));
-            // Given back before anybody can know of the result.
+            let result = span.in_scope(|| catch_unwind(AssertUnwindSafe(|| handler(&cx))));
+            // Ended and given back before anybody can know of the result.
+            drop(span);
             drop(held);
             drop(cx);
             let _ = done.send(result);

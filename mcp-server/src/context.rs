@@ -2,15 +2,19 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use mcp_protocol::connection::{Answer, CallId, Caller, LogMessage, Progress};
 use mcp_protocol::types::LoggingLevel;
-use mcp_protocol::{ErrorObject, ProtocolVersion, RawJson, ServerRequest, ServerResult};
+use mcp_protocol::{
+    ClientRequest, ErrorObject, Extra, Method, ProtocolVersion, RawJson, RequestMeta,
+    ServerRequest, ServerResult,
+};
 use serde::Serialize;
 use tokio::sync::{Notify, oneshot};
 
 use crate::attempt::Needs;
+use crate::custom::object;
 use crate::error::{Kind, ServiceDown, ToolError};
 use crate::events::{Event, Events};
 use crate::input::{Input, Inputs, Look, Unanswered, leave_out_context, missing};
@@ -46,6 +50,45 @@ impl<S> Context<S> {
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.call.caller
+    }
+
+    /// The `_meta` of the request: what foreign keys it has, and where it stands in a
+    /// distributed trace.
+    ///
+    /// Clients of every revision may send it. It is what the client says, and nothing but its
+    /// form has been checked.
+    ///
+    /// ```
+    /// use mcp_server::prelude::*;
+    ///
+    /// # fn tenant(cx: &Context) -> Option<String> {
+    /// let meta = cx.meta();
+    /// let trace = meta.trace_context().map(|trace| trace.traceparent().to_owned());
+    /// let tenant = meta.extra.get("com.acme/tenant")?.decode::<String>().ok();
+    /// # assert!(trace.is_none());
+    /// # tenant
+    /// # }
+    /// ```
+    ///
+    /// Spec: [`_meta`](https://modelcontextprotocol.io/specification/2026-07-28/basic#meta).
+    #[must_use]
+    pub fn meta(&self) -> &RequestMeta {
+        self.call.meta()
+    }
+
+    /// Adds a member to the `_meta` of the result, in place of one that has this name. An
+    /// error has no `_meta`, so nothing is added to one.
+    ///
+    /// The name begins with a domain of yours, as `com.acme/took` does: one that the
+    /// specification has reserved for itself is not added, nor is a value that cannot be JSON.
+    pub fn add_meta(&self, name: &str, value: impl Serialize) {
+        match RawJson::encode(&value) {
+            Ok(value) if !name.starts_with("io.modelcontextprotocol/") => {
+                lock(&self.call.unsent).meta.insert(name, value);
+            }
+            Ok(_) => tracing::warn!(name, "a name in `_meta` is reserved"),
+            Err(error) => tracing::warn!(name, %error, "a value in `_meta` cannot be JSON"),
+        }
     }
 
     /// What was asked for under this name: it is there, or the attempt ends.
@@ -148,6 +191,27 @@ impl<S> Context<S> {
         }
     }
 
+    /// Sends the caller a notification of a method of one's own.
+    ///
+    /// It is sent in its turn: after what the call has reported before, and before its reply.
+    /// `params` is an object, or `()` for none. Anything else is not sent, nor is a
+    /// notification of the specification. It is dropped when the connection has too much to
+    /// send already.
+    pub fn notify(&self, method: &str, params: impl Serialize) {
+        let params = object(&params).filter(|_| Method::from(method).is_custom());
+        let Some(params) = params else {
+            tracing::warn!(
+                method,
+                "a notification is not one that an application can send"
+            );
+            return;
+        };
+        let event = Event::Notify(self.call.id, method.to_owned(), params);
+        if self.call.events.try_push(event).is_err() {
+            tracing::debug!(method, "a notification was dropped: the connection is busy");
+        }
+    }
+
     /// Waits until nobody waits for the call any more: it was cancelled, a layer has given it
     /// up, or it has ended.
     ///
@@ -170,10 +234,12 @@ impl<S> Context<S> {
 /// One call's link to its connection.
 pub(crate) struct Call {
     id: CallId,
+    request: Arc<ClientRequest>,
+    /// Bytes that the request keeps in memory.
+    size: usize,
     caller: Caller,
     events: Events,
-    /// The newest report that found no room.
-    unsent: Mutex<Option<Progress>>,
+    unsent: Mutex<Unsent>,
     /// What the user has answered so far.
     answers: Mutex<Answers>,
     /// What the call holds of the calls in flight, from when it is admitted until it ends.
@@ -182,20 +248,47 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new(id: CallId, caller: Caller, events: Events) -> Self {
+    pub(crate) fn new(
+        id: CallId,
+        request: Arc<ClientRequest>,
+        size: usize,
+        caller: Caller,
+        events: Events,
+    ) -> Self {
         Self {
             id,
+            request,
+            size,
             caller,
             events,
-            unsent: Mutex::new(None),
+            unsent: Mutex::default(),
             answers: Mutex::default(),
             slot: Mutex::default(),
             cancelled: Flag::default(),
         }
     }
 
+    pub(crate) fn request(&self) -> &ClientRequest {
+        &self.request
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
     pub(crate) fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    pub(crate) fn meta(&self) -> &RequestMeta {
+        static NONE: LazyLock<RequestMeta> = LazyLock::new(RequestMeta::new);
+
+        self.request.meta().unwrap_or(&NONE)
+    }
+
+    /// Drops what was added to the result.
+    pub(crate) fn forget_meta(&self) {
+        lock(&self.unsent).meta = Extra::default();
     }
 
     pub(crate) fn cancel(&self) {
@@ -239,7 +332,7 @@ impl Call {
         // Locked meanwhile, so that of two reports the older cannot overtake the newer.
         let mut unsent = lock(&self.unsent);
         let sent = self.events.try_push(Event::Progress(self.id, report));
-        *unsent = match sent {
+        unsent.report = match sent {
             Err(Event::Progress(_, report)) => Some(report),
             _ => None,
         };
@@ -248,11 +341,14 @@ impl Call {
     /// Tells the connection what came of the call, after all that was reported before.
     pub(crate) fn finish(
         &self,
-        outcome: Result<Result<Box<ServerResult>, ErrorObject>, ServiceDown>,
+        mut outcome: Result<Result<Box<ServerResult>, ErrorObject>, ServiceDown>,
     ) {
-        let unsent = lock(&self.unsent).take();
-        if let Some(report) = unsent {
+        let Unsent { report, meta } = std::mem::take(&mut *lock(&self.unsent));
+        if let Some(report) = report {
             self.events.push(Event::Progress(self.id, report));
+        }
+        if let Ok(Ok(result)) = &mut outcome {
+            add_meta(result, &meta);
         }
         self.events.push(match outcome {
             Ok(outcome) => Event::Done(self.id, outcome),
@@ -297,6 +393,27 @@ impl Look<ToolError> for &Call {
             }
         }
     }
+}
+
+/// What waits for its time to be sent.
+#[derive(Default)]
+struct Unsent {
+    /// The newest report that found no room.
+    report: Option<Progress>,
+    /// Members for the `_meta` of the result.
+    meta: Extra,
+}
+
+fn add_meta(result: &mut ServerResult, members: &Extra) {
+    if members.is_empty() {
+        return;
+    }
+    result.edit_meta(|meta| {
+        let extra = &mut meta.get_or_insert_default().extra;
+        for (key, value) in members.iter() {
+            extra.insert(key, value.clone());
+        }
+    });
 }
 
 /// A slot, and how many need it.

@@ -197,6 +197,27 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
+    /// A method that an application cannot have: one of the specification's, one that begins
+    /// with `rpc.`, or none.
+    #[error("the method {name:?} is not one that an application can have")]
+    MethodName {
+        /// The name.
+        name: String,
+    },
+    /// Two handlers of one method, or of notifications of one method.
+    #[error("two handlers are of the method {name:?}")]
+    DuplicateMethod {
+        /// The name.
+        name: String,
+    },
+    /// An extension that cannot be declared.
+    #[error("the extension {identifier:?} cannot be declared: {why}")]
+    Extension {
+        /// The identifier.
+        identifier: String,
+        /// What is wrong.
+        why: &'static str,
+    },
     /// A schema that hosts cannot use.
     #[error("the {which} schema of the tool {name:?}: {error}")]
     Schema {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use mcp_protocol::connection::{Answer, CallId, Change, LogMessage, Progress};
-use mcp_protocol::{ErrorObject, ServerRequest, ServerResult};
+use mcp_protocol::{ErrorObject, RawJson, ServerRequest, ServerResult};
 use tokio::sync::oneshot;
 
 use crate::error::ServiceDown;
@@ -17,6 +17,8 @@ use crate::error::ServiceDown;
 pub(crate) enum Event {
     Progress(CallId, Progress),
     Log(CallId, LogMessage),
+    /// Something that only the client and the application know of.
+    Notify(CallId, String, RawJson),
     /// The call is over. The last event of a call.
     Done(CallId, Result<Box<ServerResult>, ErrorObject>),
     /// No call will ever be served again.
@@ -27,7 +29,7 @@ pub(crate) enum Event {
     Changed(Change),
 }
 
-/// Reports and log messages that wait to be applied. Beyond it, new ones do not get in. The
+/// Reports, log messages and notifications that wait to be applied. Beyond it, new ones do not get in. The
 /// ends of calls always do: there is one for each call in flight, and those are counted.
 const ROOM: usize = 128;
 

@@ -52,11 +52,48 @@
 //! | give something to read | [`StaticResource`], [`Directory`], [`Resource`], [`Template`] |
 //! | say what a tool takes and gives | `#[derive(Tool)]`, `#[derive(Tools)]`, [`IntoContent`], [`schema`] |
 //! | write a prompt | [`Render`], `#[derive(Prompt)]`, [`IntoMessages`] |
+//! | read or write `_meta` | [`Context::meta`], [`Context::add_meta`], [`Attempt::meta`] |
 //! | ask the user | [`Context::input`], [`input`], `#[derive(Form)]` |
+//! | have methods, notifications or extensions of your own | [`Server::method`], [`Server::on_notification`], [`Context::notify`], [`Server::extension`] |
 //! | put a server together | [`Server`] |
 //! | wrap every call | [`Server::layer`] |
 //! | serve many connections, shut down | [`ServerHandle`] |
 //! | see how busy it is | [`ServerHandle::stats`] |
+//! | trace its calls | [spans](#spans), [`Server::on_span`] |
+//!
+//! # Spans
+//!
+//! Each call is a `tracing` span, `mcp.call`, at the level `info`. It has the attributes that
+//! OpenTelemetry's [conventions for MCP] give a server's span, and the fields from which
+//! `tracing-opentelemetry` takes a name, a kind and a status. Handlers and layers run within
+//! it. It is no child of the connection's span, `mcp.connection`, which it follows: to make it
+//! a child of the client's, see [`Server::on_span`].
+//!
+//! | field | of a call | of a connection |
+//! |---|---|---|
+//! | `otel.name` | method, and tool or prompt | |
+//! | `otel.kind` | `server` | |
+//! | `otel.status_code` | `ERROR`, if there is an `error.type` | the same |
+//! | `mcp.method.name` | method | |
+//! | `mcp.protocol.version` | revision, which tells the era | |
+//! | `mcp.resource.uri` | URI that is read | |
+//! | `jsonrpc.request.id` | id | |
+//! | `gen_ai.operation.name` | `execute_tool` of a tool | |
+//! | `gen_ai.tool.name`, `gen_ai.prompt.name` | tool, prompt | |
+//! | `network.transport` | what carries it, if the [transport](transport::Transport::network) says so | the same |
+//! | `traceparent`, `tracestate` | what the client says of its trace, if it is well-formed | |
+//! | `outcome` | `done`, `input_required`, `failed`: a tool says so, `refused`: an error, `busy`, `timed_out`: by tower's timeout, `panicked`, `cancelled`: also by the end of the connection, `down` | |
+//! | `rpc.response.status_code` | code of the error | |
+//! | `error.type` | the same; `tool_error`, `down` | `down`, `panicked`, `transport` |
+//!
+//! What a client can choose is cut: URIs to 2,048 letters, all else to 128; only `tracestate` is
+//! as long as W3C lets it be. Arguments, results
+//! and the texts of errors are not told, and no `mcp.session.id` is, as no transport here has
+//! one. A last event, at the level `debug`, says how many seconds it took:
+//! `mcp.server.operation.duration` of a call, `mcp.server.session.duration` of a connection.
+//! One call is one span, also when it asks a client up to 2025-11-25 in its course.
+//!
+//! [conventions for MCP]: https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
 //!
 //! # Features
 //!
@@ -75,6 +112,7 @@ mod cache;
 mod changes;
 mod content;
 mod context;
+mod custom;
 mod error;
 mod events;
 mod field;
@@ -92,6 +130,7 @@ mod serve;
 mod server;
 #[cfg(feature = "signal")]
 mod signal;
+mod span;
 mod stats;
 mod tool;
 #[cfg(feature = "validate")]
@@ -102,8 +141,8 @@ pub use mcp_macros::{Prompt, Tool, Tools};
 pub use mcp_protocol::connection::{Caller, Limits};
 pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
 pub use mcp_protocol::{
-    ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, ServerResult,
-    transport, types,
+    ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, RequestMeta,
+    ServerResult, TraceContext, transport, types,
 };
 pub use schemars;
 

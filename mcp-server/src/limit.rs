@@ -68,35 +68,53 @@ struct Parts {
 }
 
 impl Share {
-    fn try_acquire(&self, attempt: &Attempt) -> Result<Slot, ErrorObject> {
+    /// Takes a slot for work that keeps so many bytes in memory.
+    pub(crate) fn try_acquire(&self, size: usize) -> Result<Slot, Full> {
         let Parts {
             server,
             calls,
             bytes,
-            busy_code,
+            ..
         } = &*self.0;
-        let busy = |scope, gauge: &Gauge| {
-            let limit = u64::try_from(gauge.limit).unwrap_or(u64::MAX);
-            BusyData::new(SERVER_BUSY, scope, limit, attempt.method().as_str())
-        };
         if !calls.take(1) {
-            return Err(busy(BusyScope::Connection, calls).into_error(*busy_code));
+            return Err(Full::Calls);
         }
-        if !bytes.take(attempt.size) {
+        if !bytes.take(size) {
             calls.give_back(1);
-            let data = busy(BusyScope::Connection, bytes).unit("bytes");
-            return Err(data.into_error(*busy_code));
+            return Err(Full::Bytes);
         }
         if !server.0.take(1) {
             calls.give_back(1);
-            bytes.give_back(attempt.size);
-            return Err(busy(BusyScope::Server, &server.0).into_error(*busy_code));
+            bytes.give_back(size);
+            return Err(Full::Server);
         }
         Ok(Slot {
             share: self.clone(),
-            size: attempt.size,
+            size,
         })
     }
+
+    fn refuse(&self, full: Full, attempt: &Attempt) -> ErrorObject {
+        let (scope, gauge) = match full {
+            Full::Calls => (BusyScope::Connection, &self.0.calls),
+            Full::Bytes => (BusyScope::Connection, &self.0.bytes),
+            Full::Server => (BusyScope::Server, &*self.0.server.0),
+        };
+        let limit = u64::try_from(gauge.limit).unwrap_or(u64::MAX);
+        let mut data = BusyData::new(SERVER_BUSY, scope, limit, attempt.method().as_str());
+        if let Full::Bytes = full {
+            data = data.unit("bytes");
+        }
+        data.into_error(self.0.busy_code)
+    }
+}
+
+/// What there is no room in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Full {
+    Calls,
+    Bytes,
+    Server,
 }
 
 /// A counter that does not rise above its limit.
@@ -190,7 +208,7 @@ impl Service<Attempt> for Limit {
     }
 
     fn call(&mut self, attempt: Attempt) -> LimitFuture {
-        match self.share.try_acquire(&attempt) {
+        match self.share.try_acquire(attempt.call.size()) {
             Ok(slot) => {
                 attempt.call.hold(slot);
                 LimitFuture::Admitted(Admitted {
@@ -198,7 +216,10 @@ impl Service<Attempt> for Limit {
                     released: false,
                 })
             }
-            Err(busy) => LimitFuture::Refused(Some(Outcome::Refused(busy))),
+            Err(full) => {
+                let busy = self.share.refuse(full, &attempt);
+                LimitFuture::Refused(Some(Outcome::Refused(busy)))
+            }
         }
     }
 }

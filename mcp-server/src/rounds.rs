@@ -106,6 +106,8 @@ impl Rounds {
     /// Asks a legacy client and runs the attempt again, as often as it needs more.
     async fn ask(mut self, attempt: Attempt, mut needs: Needs) -> Result<Outcome, BoxError> {
         for _ in 0..self.rules.most {
+            // The next attempt is as if it were the first.
+            attempt.call.forget_meta();
             let mut waiting = Vec::new();
             for (name, question) in needs.0 {
                 let known = digest(&question);
@@ -150,7 +152,7 @@ impl Rounds {
             ..Carried::default()
         };
         drop(answers);
-        let Some(state) = self.rules.seal.close(carried, &attempt.request) else {
+        let Some(state) = self.rules.seal.close(carried, attempt.request()) else {
             return failed(attempt, "its answers are too long to be carried");
         };
         let result = InputRequiredResult::new()
@@ -162,7 +164,7 @@ impl Rounds {
 
 /// Takes what a modern client has carried and answered.
 fn begin(attempt: &Attempt, rules: &Rules) -> Result<(), ErrorObject> {
-    let (responses, state) = match &*attempt.request {
+    let (responses, state) = match attempt.request() {
         ClientRequest::CallTool(params) => (&params.input_responses, &params.request_state),
         ClientRequest::GetPrompt(params) => (&params.input_responses, &params.request_state),
         ClientRequest::ReadResource(params) => (&params.input_responses, &params.request_state),
@@ -174,7 +176,7 @@ fn begin(attempt: &Attempt, rules: &Rules) -> Result<(), ErrorObject> {
     let carried = match state {
         Some(state) => rules
             .seal
-            .open(state, &attempt.request)
+            .open(state, attempt.request())
             .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))?,
         None => Carried::default(),
     };
@@ -203,7 +205,7 @@ async fn answered(answer: oneshot::Receiver<Answer>) -> Result<RawJson, String> 
 
 /// The end of a call for a reason that a model can read, where there is one to read it.
 fn failed(attempt: &Attempt, why: &str) -> Outcome {
-    match &*attempt.request {
+    match attempt.request() {
         ClientRequest::CallTool(_) => {
             let result = CallToolResult::new()
                 .content(vec![ContentBlock::text(why)])

@@ -5,6 +5,7 @@ pub(crate) mod prompts;
 pub(crate) mod resources;
 pub(crate) mod tools;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_protocol::{ClientRequest, ErrorObject, ServerResult};
@@ -14,10 +15,12 @@ use self::resources::Resources;
 use self::tools::Tools;
 use crate::attempt::{Attempt, Outcome, Serve, Serving};
 use crate::context::Context;
+use crate::custom::Method;
 
 /// The innermost service.
 pub(crate) struct Router<S> {
     pub(crate) state: Arc<S>,
+    pub(crate) methods: BTreeMap<String, Box<dyn Method<S>>>,
     pub(crate) tools: Tools<S>,
     pub(crate) prompts: Prompts<S>,
     pub(crate) resources: Resources<S>,
@@ -30,9 +33,9 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
         Box::pin(async move {
             let cx = Context {
                 state: self.state.clone(),
-                call: attempt.call,
+                call: attempt.call.clone(),
             };
-            Ok(match &*attempt.request {
+            Ok(match attempt.request() {
                 ClientRequest::ListTools(params) => match self.tools.list(params, self.page_size) {
                     Ok(list) => Outcome::Done(ServerResult::ListTools(list).into()),
                     Err(error) => Outcome::Refused(error),
@@ -56,6 +59,13 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                     let proposals = self.complete(params, cx).await;
                     answered(proposals.map(ServerResult::Complete))
                 }
+                ClientRequest::Custom(method, params) => match self.methods.get(method.as_str()) {
+                    Some(answering) => {
+                        let answer = answering.answer(params, cx).await;
+                        answered(answer.map(ServerResult::Custom))
+                    }
+                    None => Outcome::Refused(ErrorObject::method_not_found(method.as_str())),
+                },
                 request => {
                     Outcome::Refused(ErrorObject::method_not_found(request.method().as_str()))
                 }

@@ -19,15 +19,19 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::coop::consume_budget;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tower::timeout::error::Elapsed;
 use tower::{Layer, Service};
+use tracing::Instrument;
 
 use crate::attempt::{Attempt, Outcome};
 use crate::context::Call;
+use crate::custom::Heard;
 use crate::error::{self, ServeError, ServiceDown};
 use crate::events::{Event, Events};
 use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer};
 use crate::rounds::Rounds;
 use crate::server::{Parts, Stop};
+use crate::span::{CallSpan, ConnectionSpan, id_text};
 use crate::stats::{Connected, Counters};
 
 /// Bytes that are gathered before they are written although more messages are at hand.
@@ -36,16 +40,18 @@ const GATHER: usize = 64 << 10;
 /// Drives a connection in a task of its own, so that it runs on the same threads as the calls
 /// that it starts, and not on the one that waits for the end of the program.
 pub(crate) async fn serve<T: Transport>(parts: Arc<Parts>, transport: T) -> Result<(), ServeError> {
-    let mut driver = AbortOnDrop(tokio::spawn(async move {
-        Driver::new(parts, transport).run().await
-    }));
-    match (&mut driver.0).await {
+    let span = ConnectionSpan::new(transport.network());
+    let driving = async move { Driver::new(parts, transport).run().await };
+    let mut driver = AbortOnDrop(tokio::spawn(driving.instrument(span.span())));
+    let served = match (&mut driver.0).await {
         Ok(served) => served,
         Err(error) => Err(match error.try_into_panic() {
             Ok(panic) => ServeError::Panicked(panic_message(panic)),
             Err(cancelled) => ServeError::Panicked(cancelled.to_string()),
         }),
-    }
+    };
+    span.end(&served);
+    served
 }
 
 /// A task that ends with whoever waits for it.
@@ -71,12 +77,15 @@ struct Driver<R, W> {
     connection: ServerConnection,
     service: Limit,
     calls: Calls,
+    heard: Heard,
     events: Events,
     /// Who waits for an answer of the client. The connection answers each of them.
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
     /// Whose turn it is: the client's messages, or the calls' events.
     reads_next: bool,
     stop: StopSignal,
+    /// What carries the connection.
+    network: Option<&'static str>,
     deadline: Option<(Instant, Pin<Box<Sleep>>)>,
     /// `None` once the client has sent all that it will.
     receiver: Option<R>,
@@ -86,6 +95,7 @@ struct Driver<R, W> {
 
 impl<R: Receiver, W: Sender> Driver<R, W> {
     fn new<T: Transport<Receiver = R, Sender = W>>(parts: Arc<Parts>, transport: T) -> Self {
+        let network = transport.network();
         let (receiver, sender) = transport.split();
         let share =
             parts
@@ -95,6 +105,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         parts.changes.add(&events);
         Self {
             connection: ServerConnection::new(parts.config.clone()),
+            heard: Heard::new(parts.handlers.clone(), share.clone(), network),
             service: LimitLayer::new(share)
                 .layer(Rounds::new(parts.service.clone(), parts.rules.clone())),
             calls: Calls::counted_by(parts.counters.clone()),
@@ -102,6 +113,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             asks: HashMap::new(),
             reads_next: false,
             stop: StopSignal::of(&parts),
+            network,
             deadline: None,
             receiver: Some(receiver),
             sender,
@@ -130,7 +142,9 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             }
             if let Some(end) = self.settle() {
                 end.log();
-                return self.flush().await;
+                let flushed = self.flush().await;
+                self.heard.finish(self.parts.config.limits.grace).await;
+                return flushed;
             }
             // Many messages can come of one read, and other tasks want their turn.
             consume_budget().await;
@@ -233,6 +247,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         match event {
             Event::Progress(call, report) => self.connection.progress(call, report),
             Event::Log(call, message) => self.connection.log(call, message),
+            Event::Notify(call, method, params) => self.connection.notify(call, &method, params),
             Event::Done(call, outcome) => {
                 self.calls.forget(call);
                 self.connection.reply(call, outcome);
@@ -276,7 +291,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                         let _ = to.send(answer);
                     }
                 }
-                Output::Heard(_) => {}
+                Output::Heard(notification) => self.heard.hear(notification),
                 Output::Close { cut_off } => return Some(End { cut_off }),
             }
         }
@@ -284,24 +299,30 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     fn start(&mut self, id: CallId, request: Arc<ClientRequest>, caller: Caller, size: usize) {
-        let call = Arc::new(Call::new(id, caller, self.events.clone()));
-        let attempt = Attempt {
-            request,
-            call: call.clone(),
-            size,
-        };
+        let call = Call::new(id, request, size, caller, self.events.clone());
+        let call = Arc::new(call);
+        let attempt = Attempt { call: call.clone() };
+        let span = self.span(id, &attempt);
         match self.service.call(attempt) {
             LimitFuture::Refused(outcome) => {
                 self.parts.counters.refused();
-                let outcome = outcome.expect("nobody has taken it");
-                self.connection.reply(id, result(outcome));
+                let reply = result(outcome.expect("nobody has taken it"));
+                span.end(Some("busy"), Ok(&reply));
+                self.connection.reply(id, reply);
             }
             LimitFuture::Admitted(work) => {
                 self.parts.counters.started();
-                let task = tokio::spawn(work_on(call, work));
+                let task = tokio::spawn(work_on(call, work, span));
                 self.calls.tasks.insert(id, task.abort_handle());
             }
         }
+    }
+
+    fn span(&self, id: CallId, attempt: &Attempt) -> CallSpan {
+        let id = || self.connection.request_id(id).map(id_text);
+        let span = CallSpan::new(attempt, id, self.network);
+        span.show(attempt, self.parts.on_span.as_ref());
+        span
     }
 
     /// The last writes, which the peer has but so long to read.
@@ -412,16 +433,25 @@ impl Drop for Calls {
 }
 
 /// The task of one call.
-async fn work_on(call: Arc<Call>, work: Admitted) {
+async fn work_on(call: Arc<Call>, work: Admitted, span: CallSpan) {
     let _ended = EndOnDrop(&call);
-    let outcome = match caught(work).await {
+    let caught = caught(work, &span).await;
+    let entered = span.enter();
+    let mut how = None;
+    let outcome = match caught {
         Ok(Ok(outcome)) => Ok(result(outcome)),
-        Ok(Err(error)) => error::sort(error).map(Err),
+        Ok(Err(error)) => {
+            how = error.is::<Elapsed>().then_some("timed_out");
+            error::sort(error).map(Err)
+        }
         Err(panic) => {
+            how = Some("panicked");
             tracing::error!(panic, "a handler panicked");
             Ok(Err(ErrorObject::internal("internal error")))
         }
     };
+    drop(entered);
+    span.end(how, outcome.as_ref());
     call.finish(outcome);
 }
 
@@ -443,11 +473,16 @@ fn result(outcome: Outcome) -> Result<Box<ServerResult>, ErrorObject> {
     }
 }
 
-/// Waits for a future; a panic in it, or in dropping it, is an error that says what it said.
-async fn caught<F: Future + Unpin>(future: F) -> Result<F::Output, String> {
-    let mut future = Some(future);
+/// Waits for a future within a span; a panic in it, or in dropping it, is an error that says
+/// what it said.
+pub(crate) async fn caught<F: Future + Unpin>(
+    future: F,
+    span: &CallSpan,
+) -> Result<F::Output, String> {
+    let mut work = Within(Some(future), span);
     let done = poll_fn(|cx| {
-        let running = future.as_mut().expect("not polled after it was ready");
+        let _entered = span.enter();
+        let running = work.0.as_mut().expect("not polled after it was ready");
         match catch_unwind(AssertUnwindSafe(|| Pin::new(running).poll(cx))) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
@@ -455,9 +490,19 @@ async fn caught<F: Future + Unpin>(future: F) -> Result<F::Output, String> {
         }
     })
     .await;
-    let dropped = catch_unwind(AssertUnwindSafe(|| drop(future.take())));
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(work)));
     done.and_then(|value| dropped.map(|()| value))
         .map_err(panic_message)
+}
+
+/// Something that is dropped within a span.
+struct Within<'a, T>(Option<T>, &'a CallSpan);
+
+impl<T> Drop for Within<'_, T> {
+    fn drop(&mut self) {
+        let _entered = self.1.enter();
+        self.0 = None;
+    }
 }
 
 fn panic_message(panic: Box<dyn Any + Send>) -> String {

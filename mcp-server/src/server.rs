@@ -1,21 +1,28 @@
 //! What a server is made of, and the server that is made of it.
 
+mod custom;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::ErrorCode;
 use mcp_protocol::connection::{Limits, ServerConfig};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::{
     Declared, Implementation, PromptsCapability, ResourcesCapability, ToolsCapability,
 };
+use mcp_protocol::{ErrorCode, RawJson};
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
+use tracing::Span;
 
+use self::custom::{Settings, is_identifier};
 use crate::attempt::{Attempt, Next, Outcome};
 use crate::cache::Cache;
 use crate::changes::Changes;
+use crate::custom::{Handler, Handlers, Method};
 use crate::error::{BuildError, ServeError, ServiceDown};
 use crate::limit::InFlight;
 use crate::output::Compile;
@@ -28,6 +35,7 @@ use crate::router::resources::Resources;
 use crate::router::tools::{ToolRules, Tools};
 use crate::seal::{Seal, StateKey};
 use crate::serve;
+use crate::span::OnSpan;
 use crate::stats::{Counters, Stats};
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 
@@ -38,6 +46,7 @@ const COMPILE: Option<Compile> = Some(crate::validate::compile);
 const COMPILE: Option<Compile> = None;
 
 type ApplyLayer = Box<dyn FnOnce(Next) -> Next + Send>;
+type BindHandler<S> = Box<dyn FnOnce(Arc<S>) -> Handler + Send>;
 
 /// A server's description: its tools, its layers and its limits.
 ///
@@ -73,7 +82,11 @@ pub struct Server<S = ()> {
     resource_cache: Cache,
     empty_lists: bool,
     tool_rules: ToolRules,
+    methods: Vec<(String, Box<dyn Method<S>>)>,
+    notifications: Vec<(String, BindHandler<S>)>,
+    extensions: Vec<(String, Settings)>,
     layers: Vec<ApplyLayer>,
+    on_span: Option<OnSpan>,
     max_in_flight: usize,
     share: Option<usize>,
     in_flight_bytes: usize,
@@ -130,7 +143,11 @@ impl<S: Send + Sync + 'static> Server<S> {
                 as_written: false,
                 compile: COMPILE.filter(|_| cfg!(debug_assertions)),
             },
+            methods: Vec::new(),
+            notifications: Vec::new(),
+            extensions: Vec::new(),
             layers: Vec::new(),
+            on_span: None,
             max_in_flight: 512,
             share: None,
             in_flight_bytes: 64 << 20,
@@ -309,6 +326,30 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
+    /// Is shown the `tracing` span of each call before it is entered, when a parent can still be
+    /// set: a tower layer is inside of the span, where that is too late. Runs where messages
+    /// are read, so it must neither wait nor panic. See the [crate](crate#spans) for what is in
+    /// a span.
+    ///
+    /// With `tracing-opentelemetry`, `set_parent` is its `OpenTelemetrySpanExt::set_parent` of
+    /// what a propagator has extracted:
+    ///
+    /// ```
+    /// # fn set_parent(_: &tracing::Span, _: &str, _: Option<&str>) {}
+    /// use mcp_server::Server;
+    ///
+    /// let server = Server::new("traced", "1.0.0").on_span(|span, attempt| {
+    ///     if let Some(trace) = attempt.meta().trace_context() {
+    ///         set_parent(span, trace.traceparent(), trace.tracestate());
+    ///     }
+    /// });
+    /// ```
+    #[must_use]
+    pub fn on_span(mut self, show: impl Fn(&Span, &Attempt) + Send + Sync + 'static) -> Self {
+        self.on_span = Some(Arc::new(show));
+        self
+    }
+
     /// Calls in flight on the whole server. Default 512. Stops clients from piling up work;
     /// a call beyond it is answered `server_busy`.
     #[must_use]
@@ -432,8 +473,24 @@ impl<S: Send + Sync + 'static> Server<S> {
             });
         }
         let mut config = self.config;
+        let state = Arc::new(self.state);
+        let mut handlers = Handlers::new();
+        for (name, bind) in self.notifications {
+            let handler = bind(state.clone());
+            insert_custom(&mut handlers, name, handler)?;
+        }
+        let mut methods = BTreeMap::new();
+        for (name, method) in self.methods {
+            insert_custom(&mut methods, name, method)?;
+        }
+        config.methods = methods.keys().cloned().collect();
+        for (identifier, settings) in self.extensions {
+            let declared = &mut config.capabilities.extensions;
+            declare(declared.get_or_insert_default(), identifier, settings)?;
+        }
         let router = Arc::new(Router {
-            state: Arc::new(self.state),
+            state,
+            methods,
             tools: Tools::new(self.tool_rules),
             prompts: Prompts::default(),
             resources: Resources::new(self.resource_cache),
@@ -480,6 +537,8 @@ impl<S: Send + Sync + 'static> Server<S> {
             parts: Arc::new(Parts {
                 config: Arc::new(config),
                 service,
+                handlers: Arc::new(handlers),
+                on_span: self.on_span,
                 in_flight: InFlight::new(self.max_in_flight),
                 share,
                 in_flight_bytes: self.in_flight_bytes,
@@ -545,6 +604,42 @@ impl<S: Send + Sync + 'static> Server<S> {
     }
 }
 
+fn insert_custom<H>(
+    handlers: &mut BTreeMap<String, H>,
+    name: String,
+    handler: H,
+) -> Result<(), BuildError> {
+    if !mcp_protocol::Method::from(&*name).is_custom() {
+        return Err(BuildError::MethodName { name });
+    }
+    match handlers.entry(name) {
+        Entry::Vacant(place) => {
+            place.insert(handler);
+            Ok(())
+        }
+        Entry::Occupied(place) => Err(BuildError::DuplicateMethod {
+            name: place.key().clone(),
+        }),
+    }
+}
+
+fn declare(
+    declared: &mut BTreeMap<String, RawJson>,
+    identifier: String,
+    settings: Settings,
+) -> Result<(), BuildError> {
+    let why = match settings {
+        _ if !is_identifier(&identifier) => "its identifier has no prefix such as `com.acme/`",
+        None => "its settings are not an object",
+        Some(_) if declared.contains_key(&identifier) => "it is declared twice",
+        Some(settings) => {
+            declared.insert(identifier, settings);
+            return Ok(());
+        }
+    };
+    Err(BuildError::Extension { identifier, why })
+}
+
 impl<S> fmt::Debug for Server<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
@@ -575,6 +670,8 @@ impl<S> Clone for ServerHandle<S> {
 pub(crate) struct Parts {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) service: Next,
+    pub(crate) handlers: Arc<Handlers>,
+    pub(crate) on_span: Option<OnSpan>,
     pub(crate) in_flight: InFlight,
     pub(crate) share: usize,
     pub(crate) in_flight_bytes: usize,

@@ -33,6 +33,8 @@ enum Ask {
     Endless,
     /// Ask something else each time.
     Fickle,
+    /// Say in the result which attempt it is of.
+    Count,
 }
 
 fn anything() -> RequestedSchema {
@@ -95,6 +97,11 @@ impl RunTools<Begun> for Ask {
                 let question = format!("Question {}?", begin("fickle").min(2));
                 let answer = cx.input("same", fields(question, anything()))?;
                 Ok(value(&answer))
+            }
+            Self::Count => {
+                cx.add_meta(&format!("com.acme/{}", begin("count")), true);
+                cx.input("sure", fields("Sure?", anything()))?;
+                Ok("counted".to_owned())
             }
         }
     }
@@ -285,6 +292,18 @@ async fn a_handler_may_ask_again_and_several_things_at_once() {
     let (reply, asked) = same("page", json!({}), yes).await;
     assert_eq!(text(&reply), "logged in");
     assert_eq!(asked[0]["params"]["url"], "https://example.com/login");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_has_what_the_last_attempt_has_added_to_it() {
+    for modern in [false, true] {
+        let server = server().build().expect("it can be built");
+        let mut user = User::of(&server, modern, EVERYTHING).await;
+        let reply = user.call("count", json!({}), yes).await;
+        let meta = &reply["result"]["_meta"];
+        assert_eq!(meta.get("com.acme/1"), None, "{reply}");
+        assert_eq!(meta["com.acme/2"], true, "{reply}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

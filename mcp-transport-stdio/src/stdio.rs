@@ -81,6 +81,11 @@ impl Transport for Stdio {
     type Receiver = FramedReceiver<Input>;
     type Sender = FramedSender<Output>;
 
+    /// A pipe, as OpenTelemetry calls stdio whatever the streams are.
+    fn network(&self) -> Option<&'static str> {
+        Some("pipe")
+    }
+
     /// Takes the connection apart.
     ///
     /// A stream that cannot be driven fails when it is first used.

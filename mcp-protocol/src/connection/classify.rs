@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::config::ServerConfig;
 use super::session::Session;
 use crate::error::{ErrorCode, ErrorObject, brief};
 use crate::jsonrpc::{ProgressToken, RawJson};
@@ -40,6 +41,16 @@ impl Caller {
         &self.capabilities
     }
 
+    /// The settings of a protocol extension, if the client has declared it. Extensions are of
+    /// 2026-07-28; clients of older revisions may declare them as well.
+    ///
+    /// Spec: [extensions](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities).
+    #[must_use]
+    pub fn extension(&self, identifier: &str) -> Option<&RawJson> {
+        let declared = self.capabilities.extensions.as_ref()?;
+        declared.get(identifier)
+    }
+
     /// Who the client says it is. A claim: nothing should be decided by it.
     #[must_use]
     pub fn client(&self) -> Option<&Implementation> {
@@ -68,10 +79,11 @@ pub(super) fn classify(
     method: &Method,
     params: Option<RawJson>,
     session: &Session,
-    supported: &[ProtocolVersion],
+    config: &ServerConfig,
 ) -> Result<(Caller, ClientRequest), ErrorObject> {
+    let supported = &config.versions;
     match ClientRequest::parse(method.clone(), params.clone()) {
-        Ok(request) => match caller(method, request.meta(), session, supported) {
+        Ok(request) => match caller(method, request.meta(), session, config) {
             Ok(caller) => Ok((caller, request)),
             Err(error) => Err(name_requested(error, &request, supported)),
         },
@@ -80,10 +92,8 @@ pub(super) fn classify(
             let meta = params.and_then(|params| params.decode::<MetaOnly>().ok()?.meta);
             match meta.as_ref().map(RawJson::decode::<RequestMeta>) {
                 Some(Err(error)) => Err(refuse_meta(meta.as_ref(), &error, supported)),
-                Some(Ok(meta)) => {
-                    caller(method, Some(&meta), session, supported).and(Err(malformed))
-                }
-                None => caller(method, None, session, supported).and(Err(malformed)),
+                Some(Ok(meta)) => caller(method, Some(&meta), session, config).and(Err(malformed)),
+                None => caller(method, None, session, config).and(Err(malformed)),
             }
         }
     }
@@ -107,15 +117,21 @@ fn caller(
     method: &Method,
     meta: Option<&RequestMeta>,
     session: &Session,
-    supported: &[ProtocolVersion],
+    config: &ServerConfig,
 ) -> Result<Caller, ErrorObject> {
+    let supported = &config.versions;
     let caller = match meta.filter(|meta| speaks_modern(supported) && is_modern(meta)) {
         Some(meta) => modern(meta, supported)?,
-        None => legacy(method, meta, session, supported)?,
+        None => legacy(method, meta, session, config)?,
     };
-    match method.versions() {
-        Some(versions) if versions.contains(&caller.version) => Ok(caller),
-        _ => Err(ErrorObject::method_not_found(method.as_str())),
+    let exists = match method.versions() {
+        Some(versions) => versions.contains(&caller.version),
+        None => config.offers(method),
+    };
+    if exists {
+        Ok(caller)
+    } else {
+        Err(ErrorObject::method_not_found(method.as_str()))
     }
 }
 
@@ -178,8 +194,9 @@ fn legacy(
     method: &Method,
     meta: Option<&RequestMeta>,
     session: &Session,
-    supported: &[ProtocolVersion],
+    config: &ServerConfig,
 ) -> Result<Caller, ErrorObject> {
+    let supported = &config.versions;
     let progress = meta.and_then(|meta| meta.progress_token.clone());
     if let Some(terms) = session.terms() {
         return Ok(Caller {
@@ -205,7 +222,9 @@ fn legacy(
         (Method::Initialize, None) => {
             Err(ErrorObject::unsupported_version("initialize", supported))
         }
-        (Method::Other(name), _) => Err(ErrorObject::method_not_found(name)),
+        (Method::Other(name), _) if !config.offers(method) => {
+            Err(ErrorObject::method_not_found(name))
+        }
         _ => Err(ErrorObject::invalid_params(if speaks_modern(supported) {
             "Invalid params: there is no session, and `_meta` lacks \
                  `io.modelcontextprotocol/protocolVersion` and \

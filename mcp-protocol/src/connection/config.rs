@@ -1,5 +1,6 @@
 //! What a server says of itself.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Limits, subscriptions};
@@ -18,6 +19,9 @@ pub struct ServerConfig {
     pub instructions: Option<String>,
     /// What the server offers. A method without its capability is answered −32601.
     pub capabilities: ServerCapabilities,
+    /// Methods of the application's own, in every revision. To name one of the specification's
+    /// changes nothing.
+    pub methods: BTreeSet<String>,
     /// The revisions that are spoken. Default: all.
     pub versions: Vec<ProtocolVersion>,
     /// The bounds of one connection.
@@ -34,6 +38,7 @@ impl ServerConfig {
             info: Arc::new(info),
             instructions: None,
             capabilities: ServerCapabilities::default(),
+            methods: BTreeSet::new(),
             versions: ProtocolVersion::ALL.to_vec(),
             limits: Limits::default(),
             busy_code: ErrorCode::SERVER_BUSY,
@@ -62,6 +67,7 @@ impl ServerConfig {
             Method::Complete => capabilities.completions.is_some(),
             Method::SetLevel => capabilities.logging.is_some(),
             Method::Listen => subscriptions::offers_streams(capabilities),
+            Method::Other(name) => self.methods.contains(&**name),
             _ => false,
         }
     }

@@ -17,7 +17,9 @@ use super::subscriptions::{self, Change, Notice, Subscriptions};
 use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
 use crate::compat;
 use crate::error::ErrorObject;
-use crate::jsonrpc::{Batch, Incoming, Message, Notification, ReplyId, Request, RequestId};
+use crate::jsonrpc::{
+    Batch, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
+};
 use crate::meta::{NotificationMeta, ResultMeta};
 use crate::methods::{
     ClientNotification, ClientRequest, Method, ServerNotification, ServerRequest, ServerResult,
@@ -159,7 +161,7 @@ impl ServerConnection {
         params.total = report.total.filter(|total| total.is_finite());
         params.message = report.message;
         let id = open.id.clone();
-        self.notify(ServerNotification::Progress(params), Some(id));
+        self.send_notification(ServerNotification::Progress(params), Some(id));
     }
 
     /// Sends the caller a log message, if it wants messages of that level.
@@ -180,7 +182,20 @@ impl ServerConnection {
         let mut params = LogMessageParams::new(message.level, message.data);
         params.logger = message.logger;
         let id = open.id.clone();
-        self.notify(ServerNotification::LogMessage(params), Some(id));
+        self.send_notification(ServerNotification::LogMessage(params), Some(id));
+    }
+
+    /// Tells the caller something that only it and the application know of. Ignored if the
+    /// specification has this method, or `params` is not an object.
+    pub fn notify(&mut self, call: CallId, method: &str, params: RawJson) {
+        let Some(open) = self.calls.get(call) else {
+            return;
+        };
+        let id = open.id.clone();
+        let notification = ServerNotification::parse(method.into(), Some(params));
+        if let Ok(notification @ ServerNotification::Custom(Method::Other(_), _)) = notification {
+            self.send_notification(notification, Some(id));
+        }
     }
 
     /// Asks the client something on behalf of a call.
@@ -242,6 +257,12 @@ impl ServerConnection {
         self.output.pop_front()
     }
 
+    /// What the client calls an open call: for a log, as it may name another call soon.
+    #[must_use]
+    pub fn request_id(&self, call: CallId) -> Option<&RequestId> {
+        self.calls.get(call).map(|call| &call.id)
+    }
+
     /// When to call [`timeout`](Self::timeout), if nothing else happens.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
@@ -280,7 +301,7 @@ impl ServerConnection {
             );
             return self.refuse(Some(id), error, batch);
         }
-        let classified = classify(&method, params, &self.session, &self.config.versions);
+        let classified = classify(&method, params, &self.session, &self.config);
         let (caller, request) = match classified {
             Ok(_) if !self.config.offers(&method) => {
                 let error = ErrorObject::method_not_found(method.as_str());
@@ -420,7 +441,7 @@ impl ServerConnection {
         self.subscriptions.open(call, granted.clone());
         let meta = NotificationMeta::new().subscription_id(id.clone());
         let acknowledged = AcknowledgedParams::new(granted).meta(meta);
-        self.notify(
+        self.send_notification(
             ServerNotification::SubscriptionsAcknowledged(acknowledged),
             Some(id),
         );
@@ -538,7 +559,7 @@ impl ServerConnection {
     fn withdraw(&mut self, ask: AskId) {
         if self.phase == Phase::Open {
             let params = CancelledParams::new().request_id(ask.to_wire());
-            self.notify(ServerNotification::Cancelled(params), None);
+            self.send_notification(ServerNotification::Cancelled(params), None);
         }
     }
 
@@ -639,7 +660,7 @@ impl ServerConnection {
         }
     }
 
-    fn notify(&mut self, notification: ServerNotification, about: Option<RequestId>) {
+    fn send_notification(&mut self, notification: ServerNotification, about: Option<RequestId>) {
         self.send(ServerMessage::Notification(notification.into()), about);
     }
 
@@ -651,7 +672,7 @@ impl ServerConnection {
             .subscriptions
             .session_hears(change, &self.config.capabilities);
         for change in told {
-            self.notify(notice(change, None), None);
+            self.send_notification(notice(change, None), None);
         }
     }
 
@@ -662,7 +683,7 @@ impl ServerConnection {
         let id = call.id.clone();
         for change in self.subscriptions.stream_hears(stream, change) {
             let meta = NotificationMeta::new().subscription_id(id.clone());
-            self.notify(notice(change, Some(meta)), Some(id.clone()));
+            self.send_notification(notice(change, Some(meta)), Some(id.clone()));
         }
     }
 

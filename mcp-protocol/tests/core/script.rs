@@ -1222,3 +1222,56 @@ fn an_answer_repeats_only_so_much() {
         assert!(encoded(&outgoing.message).len() < 1_500);
     }
 }
+
+#[test]
+fn a_method_of_the_application_is_served_in_both_eras() {
+    let mut config = config();
+    config.methods.insert("acme/do".to_owned());
+    // Naming one of the specification's does not bring it back.
+    config.methods.insert("ping".to_owned());
+    check_with(
+        config,
+        r#"
+        > 1 acme/do
+        < 1 error -32602
+        > 1 acme/none
+        < 1 error -32601
+        >> 1 acme/do {"a": 1}
+        ! start 1 a
+        >> 2 ping
+        < 2 error -32601
+        > 3 initialize "2024-11-05"
+        < 3 ok
+        > 4 acme/do
+        ! start 4 b
+        > 5 acme/none
+        < 5 error -32601
+        > raw {"jsonrpc": "2.0", "id": 6, "method": "acme/do", "params": []}
+        < 6 error -32602
+        > raw {"jsonrpc": "2.0", "id": 7, "method": "acme/none", "params": []}
+        < 7 error -32601
+        "#,
+    );
+}
+
+#[test]
+fn a_call_notifies_of_what_is_its_own_until_it_ends() {
+    check_ready(
+        r#"
+        > 7 tools/call "a"
+        ! start 7 a
+        ? notify a notifications/acme {"n": 1}
+        < notifications/acme {"n": 1}
+        ? notify a notifications/progress {"progressToken": 1, "progress": 1}
+        -
+        ? notify a tools/call {}
+        -
+        ? notify a notifications/acme [1]
+        -
+        ? reply a done
+        < 7 ok
+        ? notify a notifications/acme {"n": 2}
+        -
+        "#,
+    );
+}

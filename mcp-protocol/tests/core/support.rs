@@ -11,6 +11,7 @@
 //! ? fail a                        … with an error
 //! ? progress a 0.5                … reports progress
 //! ? log a info hello              … logs
+//! ? notify a notifications/x {…}  … notifies of something of its own
 //! ? ask a q                       … asks for a confirmation, called `q` from now on
 //! ? ask a q roots/list            … asks something else
 //! ? publish tools                 something changed: tools, prompts, resources, everything or a URI
@@ -156,6 +157,10 @@ impl Play {
                     data: RawJson::from(json!(text)),
                 };
                 self.connection.log(self.call(call)?, message);
+            }
+            ["notify", call, method, params] => {
+                let params = RawJson::from(parse(params));
+                self.connection.notify(self.call(call)?, method, params);
             }
             ["ask", call, name, ref rest @ ..] => {
                 let method = *rest.first().unwrap_or(&"elicitation/create");

@@ -11,6 +11,10 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 pub(crate) mod log;
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+pub(crate) const LEGACY: &str = "2025-06-18";
+pub(crate) const MODERN: &str = "2026-07-28";
 
 struct Line(Value);
 
@@ -26,14 +30,47 @@ pub(crate) struct Client {
     sender: <Memory as Transport>::Sender,
     /// How serving this client ended.
     pub(crate) served: JoinHandle<Result<(), ServeError>>,
+    /// The revision that it speaks.
+    pub(crate) version: &'static str,
     pub(crate) modern: bool,
     /// What `initialize` or `server/discover` gave.
     pub(crate) capabilities: Value,
 }
 
 impl Client {
-    async fn of<S: Send + Sync + 'static>(server: &ServerHandle<S>, modern: bool) -> Self {
+    pub(crate) async fn of<S: Send + Sync + 'static>(
+        server: &ServerHandle<S>,
+        version: &'static str,
+    ) -> Self {
+        Self::through(server, version, |theirs| theirs).await
+    }
+
+    /// A client whose server has another transport around its end.
+    pub(crate) async fn through<S: Send + Sync + 'static, T: Transport>(
+        server: &ServerHandle<S>,
+        version: &'static str,
+        wrap: fn(Memory) -> T,
+    ) -> Self {
+        Self::opening(server, version, wrap, json!({})).await
+    }
+
+    /// A legacy client that can do something.
+    pub(crate) async fn declaring<S: Send + Sync + 'static>(
+        server: &ServerHandle<S>,
+        version: &'static str,
+        capabilities: Value,
+    ) -> Self {
+        Self::opening(server, version, |theirs| theirs, capabilities).await
+    }
+
+    async fn opening<S: Send + Sync + 'static, T: Transport>(
+        server: &ServerHandle<S>,
+        version: &'static str,
+        wrap: fn(Memory) -> T,
+        capabilities: Value,
+    ) -> Self {
         let (ours, theirs) = pair();
+        let theirs = wrap(theirs);
         let server = server.clone();
         let served = tokio::spawn(async move { server.serve(theirs).await });
         let (receiver, sender) = ours.split();
@@ -41,15 +78,16 @@ impl Client {
             receiver,
             sender,
             served,
-            modern,
+            version,
+            modern: version == MODERN,
             capabilities: Value::Null,
         };
-        let reply = if modern {
+        let reply = if client.modern {
             client.ask("server/discover", json!({})).await
         } else {
             let params = json!({
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
+                "protocolVersion": version,
+                "capabilities": capabilities,
                 "clientInfo": { "name": "test", "version": "1" },
             });
             client.ask("initialize", params).await
@@ -69,14 +107,20 @@ impl Client {
         }
     }
 
-    pub(crate) async fn send(&mut self, method: &str, mut params: Value) {
+    pub(crate) async fn send(&mut self, method: &str, params: Value) {
+        self.send_as(json!(1), method, params).await;
+    }
+
+    /// Sends a request with an id of one's own.
+    pub(crate) async fn send_as(&mut self, id: Value, method: &str, mut params: Value) {
         if self.modern {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {},
-            });
+            let meta = &mut params["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
+            if meta.get(CAPABILITIES).is_none() {
+                meta[CAPABILITIES] = json!({});
+            }
         }
-        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.write(message).await;
     }
 
@@ -92,6 +136,12 @@ impl Client {
             .expect("the server reads");
     }
 
+    /// Sends nothing more, and gives how serving it has ended.
+    pub(crate) async fn close(self) -> Result<(), ServeError> {
+        drop(self.sender);
+        self.served.await.expect("serving does not panic")
+    }
+
     pub(crate) async fn receive(&mut self) -> Value {
         let frame = poll_fn(|cx| self.receiver.poll_receive(cx)).await;
         let frame = frame
@@ -104,7 +154,7 @@ impl Client {
 /// A client of each era.
 pub(crate) async fn clients<S: Send + Sync + 'static>(server: &ServerHandle<S>) -> [Client; 2] {
     [
-        Client::of(server, false).await,
-        Client::of(server, true).await,
+        Client::of(server, LEGACY).await,
+        Client::of(server, MODERN).await,
     ]
 }

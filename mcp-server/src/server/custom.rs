@@ -1,0 +1,187 @@
+//! The parts of a server that the specification does not know.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use mcp_protocol::{ErrorObject, RawJson};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Server;
+use crate::context::Context;
+use crate::custom::{AnsweredBy, handled_by, object};
+
+impl<S: Send + Sync + 'static> Server<S> {
+    /// Answers requests of a method of one's own, in every revision.
+    ///
+    /// Such a request is work like a call of a tool: it is counted among the calls in flight,
+    /// goes through the layers and can be cancelled. Its parameters, without `_meta`, have to
+    /// fit `P`, or it is refused with -32602; [`Context::meta`] has the rest. What the closure
+    /// returns has to be an object, or nothing (`()`), which becomes an empty one. It cannot
+    /// [ask](Context::input), as the specification lets only its own methods.
+    ///
+    /// A method of the specification, an empty name and one that begins with `rpc.`, which
+    /// JSON-RPC has reserved, are refused when the server is built.
+    ///
+    /// ```
+    /// use mcp_server::prelude::*;
+    /// use mcp_server::ErrorObject;
+    ///
+    /// #[derive(Deserialize)]
+    /// struct Reindex {
+    ///     table: String,
+    /// }
+    ///
+    /// #[derive(Serialize)]
+    /// struct Reindexed {
+    ///     rows: u64,
+    /// }
+    ///
+    /// let server = Server::new("db", "1.0.0").method(
+    ///     "acme/reindex",
+    ///     async |params: Reindex, cx: Context| {
+    ///         if params.table.is_empty() {
+    ///             return Err(ErrorObject::invalid_params("which table?"));
+    ///         }
+    ///         cx.notify("acme/locked", Reindexed { rows: 3 });
+    ///         Ok(Reindexed { rows: 3 })
+    ///     },
+    /// );
+    /// # server.build()?;
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn method<P, F, A, R>(mut self, name: impl Into<String>, answer: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        F: Fn(P, Context<S>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<R, ErrorObject>> + Send,
+        R: Serialize,
+    {
+        let method = Box::new(AnsweredBy::new(answer));
+        self.methods.push((name.into(), method));
+        self
+    }
+
+    /// Handles notifications of a method of one's own.
+    ///
+    /// Those of one connection are handled one after another, beside its calls; each takes a
+    /// slot of the calls in flight until it has been, and where none is free it is dropped. So
+    /// is one whose parameters do not fit `P`. What the client has sent before its end is
+    /// still handled, for as long as [`grace`](Self::grace) lets it.
+    ///
+    /// The same names are refused as for a [`method`](Self::method).
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use mcp_server::prelude::*;
+    ///
+    /// #[derive(Deserialize)]
+    /// struct Seen {
+    ///     rows: u64,
+    /// }
+    ///
+    /// let server = Server::with_state("db", "1.0.0", AtomicU64::new(0)).on_notification(
+    ///     "acme/seen",
+    ///     async |seen: Seen, state: Arc<AtomicU64>| {
+    ///         state.fetch_add(seen.rows, Ordering::Relaxed);
+    ///     },
+    /// );
+    /// # server.build()?;
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn on_notification<P, F, H>(mut self, name: impl Into<String>, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        F: Fn(P, Arc<S>) -> H + Send + Sync + 'static,
+        H: Future<Output = ()> + Send + 'static,
+    {
+        let bind = Box::new(move |state| handled_by(handle, state));
+        self.notifications.push((name.into(), bind));
+        self
+    }
+
+    /// Declares a protocol extension, with its settings: an object, or `()` for an empty one.
+    ///
+    /// What the extension adds is the application's to do; whether the client has declared it
+    /// too is said by [`Caller::extension`](crate::Caller::extension). Extensions are of
+    /// 2026-07-28; clients of older revisions are told as well, and may not know the word. An
+    /// identifier without prefix, such as `com.acme/` is one, is refused when the server is
+    /// built.
+    ///
+    /// ```
+    /// use mcp_server::prelude::*;
+    ///
+    /// let server = Server::new("db", "1.0.0").extension("com.acme/replicas", ());
+    /// # server.build()?;
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    ///
+    /// Spec: [extensions](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities).
+    #[must_use]
+    pub fn extension(mut self, identifier: impl Into<String>, settings: impl Serialize) -> Self {
+        self.extensions.push((identifier.into(), object(&settings)));
+        self
+    }
+}
+
+/// The settings of an extension, as far as they were an object.
+pub(super) type Settings = Option<RawJson>;
+
+/// Whether a text can be the identifier of an extension: labels and a name.
+///
+/// Spec: [`_meta`](https://modelcontextprotocol.io/specification/2026-07-28/basic#meta).
+pub(super) fn is_identifier(text: &str) -> bool {
+    let is_word = |word: &str, inner: &[u8]| {
+        let end = |letter: char| letter.is_ascii_alphanumeric();
+        word.starts_with(end)
+            && word.ends_with(end)
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || inner.contains(&byte))
+    };
+    let is_label = |label: &str| {
+        is_word(label, b"-") && label.starts_with(|first: char| first.is_ascii_alphabetic())
+    };
+    text.split_once('/')
+        .is_some_and(|(prefix, name)| prefix.split('.').all(is_label) && is_word(name, b"-_."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identifier_has_a_prefix() {
+        for text in ["com.acme/thing", "a/b", "io.x-1.y/a-b_c.d", "com.acme/1"] {
+            assert!(is_identifier(text), "{text}");
+        }
+        let bad = [
+            "",
+            "thing",
+            "/",
+            "/thing",
+            "com.acme/",
+            "com..acme/a",
+            ".com/a",
+            "com./a",
+            "1com/a",
+            "-a/b",
+            "a-/b",
+            "a/-b",
+            "a/b-",
+            "a/b/c",
+            "a_b/c",
+            "a b/c",
+            "é/a",
+            "a/é",
+            "a/b c",
+        ];
+        for text in bad {
+            assert!(!is_identifier(text), "{text}");
+        }
+    }
+}
