@@ -57,19 +57,25 @@ mod asks;
 mod batches;
 mod calls;
 mod classify;
+mod client;
 mod config;
 mod messages;
+mod negotiate;
 mod server;
 mod session;
 mod subscriptions;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use self::asks::{Answer, AskId};
 pub use self::calls::{CallId, CallMap, IdHasher, LogMessage, Progress};
 pub use self::classify::Caller;
-pub use self::config::ServerConfig;
-pub use self::messages::{Outgoing, ServerMessage};
+pub use self::client::{
+    CallOptions, CallOutcome, ClientConnection, ClientOutput, Ignored, NotSent,
+};
+pub use self::config::{ClientConfig, ClientLimits, ServerConfig};
+pub use self::messages::{ClientMessage, Outgoing, ServerMessage};
+pub use self::negotiate::{NegotiationError, Opening, Peer};
 pub use self::server::{Output, ServerConnection};
 pub use self::subscriptions::Change;
 
@@ -110,4 +116,10 @@ impl Default for Limits {
             grace: Duration::from_secs(1),
         }
     }
+}
+
+/// The time after a while, which may be as good as never.
+fn after(now: Instant, time: Duration) -> Instant {
+    const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    now.checked_add(time).unwrap_or_else(|| now + NEVER)
 }

@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::Limits;
 use super::asks::{Answer, AskId, Asks};
 use super::batches::{BatchId, Batches};
 use super::calls::{Call, CallId, Calls, Kind, LogMessage, Progress};
@@ -14,6 +13,7 @@ use super::config::ServerConfig;
 use super::messages::{Outgoing, ServerMessage};
 use super::session::{Session, Terms};
 use super::subscriptions::{self, Change, Notice, Subscriptions};
+use super::{Limits, after};
 use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
 use crate::compat;
 use crate::error::ErrorObject;
@@ -696,12 +696,6 @@ const MAX_URI: usize = 8 << 10;
 
 fn uri_too_long() -> ErrorObject {
     ErrorObject::invalid_params("Invalid params: a URI is too long")
-}
-
-/// The time after a while, which may be as good as never.
-fn after(now: Instant, time: Duration) -> Instant {
-    const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
-    now.checked_add(time).unwrap_or_else(|| now + NEVER)
 }
 
 /// What a change is called on the wire.
