@@ -1,23 +1,37 @@
 //! The client's side of a connection.
 
 mod calls;
+mod questions;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub(super) use self::calls::Answer;
+use self::calls::Calls;
 pub use self::calls::{CallOptions, CallOutcome, NotSent};
+use self::questions::{Questions, admit};
+use super::after;
 use super::asks::AskId;
+use super::batches::{BatchId, Batches};
 use super::calls::CallId;
-use super::config::ClientConfig;
+use super::config::{ClientConfig, offers};
 use super::messages::ClientMessage;
-use super::negotiate::{NegotiationError, Peer};
+use super::negotiate::{self, NegotiationError, Next, Opening, Peer, Stage, Waiting};
+use crate::compat;
 use crate::error::ErrorObject;
-use crate::jsonrpc::{BadMessage, Incoming, RequestId};
+use crate::jsonrpc::{
+    BadMessage, Batch, Incoming, Message, Notification, ReplyId, Request, RequestId, Response,
+};
 use crate::methods::{
     ClientNotification, ClientRequest, ClientResult, Method, ServerNotification, ServerRequest,
+    ServerResult,
 };
-use crate::types::ProgressParams;
+use crate::types::{
+    CancelledParams, ClientCapabilities, EmptyNotificationParams, EmptyResult, ListenResult,
+    ProgressParams,
+};
+use crate::version::{Era, ProtocolVersion};
 
 /// What the driver of a client is to do next.
 #[derive(Debug)]
@@ -82,6 +96,12 @@ pub enum Ignored {
 /// See the [module](crate::connection) for the contract.
 pub struct ClientConnection {
     config: Arc<ClientConfig>,
+    /// What modern requests declare.
+    capabilities: Arc<ClientCapabilities>,
+    stage: Stage,
+    calls: Calls,
+    questions: Questions,
+    batches: Batches<ClientMessage>,
     output: VecDeque<ClientOutput>,
 }
 
@@ -90,46 +110,139 @@ impl ClientConnection {
     /// A connection on which nothing has happened yet.
     #[must_use]
     pub fn new(config: Arc<ClientConfig>) -> Self {
+        let mut capabilities = config.capabilities.clone();
+        compat::fit_client_capabilities(&mut capabilities, ProtocolVersion::LATEST);
         Self {
             config,
+            capabilities: Arc::new(capabilities),
+            stage: Stage::New,
+            calls: Calls::default(),
+            questions: Questions::default(),
+            batches: Batches::default(),
             output: VecDeque::new(),
         }
     }
 
     /// The server has sent something.
-    pub fn receive(&mut self, incoming: Incoming, now: Instant) {}
+    pub fn receive(&mut self, incoming: Incoming, now: Instant) {
+        if matches!(self.stage, Stage::Closed) {
+            return;
+        }
+        match incoming {
+            Incoming::Message(message) => self.message(message, None, now),
+            Incoming::Batch(batch) => self.batch(&batch, now),
+            Incoming::Bad(bad) => self.bad(bad, now),
+        }
+    }
 
-    /// The server will send nothing more. Open calls are lost.
-    pub fn input_closed(&mut self) {}
+    /// The transport has skipped a message of the server that was longer than this many
+    /// bytes.
+    ///
+    /// Nobody can say whose answer is lost with it, so all who wait for one are told; streams
+    /// go on.
+    pub fn skipped(&mut self, limit: usize, now: Instant) {
+        let why = format!("the server sent a message longer than {limit} bytes");
+        if let Stage::Opening(waiting) = &self.stage {
+            let id = Some(waiting.call.to_wire());
+            return self.answered(id, Answer::Unreadable(why), now);
+        }
+        for call in self.calls.all() {
+            if self.calls.get(call).is_some_and(|call| !call.acknowledged) {
+                let (why, result) = (why.clone(), None);
+                self.give_up(call, None, CallOutcome::Unreadable { why, result });
+            }
+        }
+    }
+
+    /// The server will send nothing more: open calls are lost.
+    pub fn input_closed(&mut self) {
+        self.end();
+    }
 
     /// The [`deadline`](Self::deadline) has passed.
-    pub fn timeout(&mut self, now: Instant) {}
+    pub fn timeout(&mut self, now: Instant) {
+        if let Stage::Opening(waiting) = &self.stage {
+            if waiting.deadline <= now {
+                let next = negotiate::silent(&self.config, waiting);
+                self.proceed(next, now);
+            }
+        }
+        while let Some(call) = self.calls.late(now) {
+            let reason = Some("timed out".to_owned());
+            self.give_up(call, reason, CallOutcome::TimedOut);
+        }
+    }
 
     /// A question of a legacy server has its answer. Ignored if it was withdrawn.
-    pub fn reply(&mut self, ask: AskId, outcome: Result<Box<ClientResult>, ErrorObject>) {}
+    pub fn reply(&mut self, ask: AskId, mut outcome: Result<Box<ClientResult>, ErrorObject>) {
+        let (Some(question), Some(peer)) = (self.questions.close(ask), self.peer()) else {
+            return;
+        };
+        if let Ok(result) = &mut outcome {
+            compat::fit_client_result(result, peer.version);
+        }
+        self.answer(question.id, outcome, question.batch);
+        self.batch_member_done(question.batch);
+    }
 }
 
 /// What the application wants.
 impl ClientConnection {
     /// Begins: finds the revision that both sides speak. Ends in
     /// [`ClientOutput::Connected`] or [`ClientOutput::Failed`].
-    pub fn connect(&mut self, now: Instant) {}
+    pub fn connect(&mut self, now: Instant) {
+        if matches!(self.stage, Stage::New) {
+            let next = negotiate::begin(&self.config);
+            self.proceed(next, now);
+        }
+    }
 
     /// Asks the server for something. Ends in [`ClientOutput::Done`].
     ///
     /// `_meta` is filled in as the revision wants it; the progress token is the connection's.
     pub fn call(&mut self, request: ClientRequest, options: CallOptions, now: Instant) -> CallId {
-        todo!()
+        let id = self.calls.mint();
+        let method = request.method();
+        match self.sendable(&method) {
+            Ok(version) => {
+                self.calls.open(id, method, options, now);
+                self.request(id, request, version, options);
+            }
+            Err(why) => self.done(id, CallOutcome::NotSent(why)),
+        }
+        id
     }
 
     /// Gives a call up, and tells the server so. Ignored if the call has ended.
-    pub fn cancel(&mut self, call: CallId, reason: Option<String>) {}
+    pub fn cancel(&mut self, call: CallId, reason: Option<String>) {
+        self.give_up(call, reason, CallOutcome::Cancelled);
+    }
 
     /// Tells the server something, if its revision has such a notification.
-    pub fn notify(&mut self, notification: ClientNotification) {}
+    ///
+    /// That a call is cancelled and that the session has begun is told without being asked to.
+    pub fn notify(&mut self, mut notification: ClientNotification) {
+        let Some(version) = self.peer().map(|peer| peer.version) else {
+            return;
+        };
+        let fits = match &notification {
+            ClientNotification::Initialized(_) | ClientNotification::Cancelled(_) => false,
+            ClientNotification::Custom(..) => true,
+            _ => version.era() == Era::Legacy,
+        };
+        if fits {
+            compat::fit_client_notification(&mut notification, version);
+            self.send(ClientMessage::Notification(notification.into()));
+        }
+    }
 
     /// Ends the connection from this side: open calls are given up.
-    pub fn shut_down(&mut self) {}
+    pub fn shut_down(&mut self) {
+        for call in self.calls.all() {
+            self.give_up(call, None, CallOutcome::Lost);
+        }
+        self.end();
+    }
 }
 
 /// What next.
@@ -142,12 +255,376 @@ impl ClientConnection {
     /// When to call [`timeout`](Self::timeout), if nothing else happens.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        None
+        match &self.stage {
+            Stage::Opening(waiting) => Some(waiting.deadline),
+            _ => self.calls.deadline(),
+        }
     }
 
     /// The server, once [`ClientOutput::Connected`] has said that it is known.
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
-        None
+        match &self.stage {
+            Stage::Ready(peer) => Some(peer),
+            _ => None,
+        }
+    }
+}
+
+/// What the server says.
+impl ClientConnection {
+    fn message(&mut self, message: Message, batch: Option<BatchId>, now: Instant) {
+        match message {
+            Message::Request(request) => self.asked(request, batch),
+            Message::Notification(notification) => self.notified(notification, now),
+            Message::Response(Response { id, outcome }) => {
+                let answer = match outcome {
+                    Ok(result) => Answer::Result(result),
+                    Err(error) => Answer::Error(error),
+                };
+                self.answered(id, answer, now);
+            }
+        }
+    }
+
+    fn bad(&mut self, bad: BadMessage, now: Instant) {
+        if bad.expects_no_answer && bad.id.is_some() {
+            let why = bad.error.message.into_owned();
+            self.answered(bad.id, Answer::Unreadable(why), now);
+        } else {
+            self.ignore(Ignored::Junk(bad));
+        }
+    }
+
+    fn batch(&mut self, batch: &Batch, now: Instant) {
+        let version = self.peer().map(|peer| peer.version);
+        if version != Some(ProtocolVersion::V2025_03_26) || batch.len() > self.config.limits.batch {
+            return self.ignore(Ignored::Batch(batch.len()));
+        }
+        let id = self.batches.begin();
+        for member in batch.members() {
+            match member {
+                Ok(message) => self.message(message, Some(id), now),
+                Err(bad) => self.bad(bad, now),
+            }
+        }
+        self.batch_member_done(Some(id));
+    }
+
+    fn answered(&mut self, id: Option<RequestId>, answer: Answer, now: Instant) {
+        let call = CallId::from_wire(id.as_ref().and_then(RequestId::as_integer));
+        if let Stage::Opening(waiting) = &self.stage {
+            // Many servers that cannot read the probe cannot tell its id.
+            let nameless = id.is_none() && waiting.opening == Opening::Probe;
+            if nameless || call == Some(waiting.call) {
+                let next = negotiate::answered(&self.config, waiting, answer);
+                return self.proceed(next, now);
+            }
+        }
+        let era = self.peer().map(|peer| peer.version.era());
+        match call.and_then(|call| Some((call, self.calls.close(call)?, era?))) {
+            Some((id, call, era)) => self.done(id, call.outcome(answer, era)),
+            None => self.ignore(Ignored::Answer(id)),
+        }
+    }
+
+    fn asked(&mut self, request: Request, batch: Option<BatchId>) {
+        let Request {
+            id, method, params, ..
+        } = request;
+        let version = self.peer().map(|peer| peer.version);
+        let speaks_legacy = match version {
+            Some(version) => version.era() == Era::Legacy,
+            None => self.config.of_era(Era::Legacy).next().is_some(),
+        };
+        if !speaks_legacy {
+            return self.ignore(Ignored::Request(method));
+        }
+        let admitted = if self.questions.find(&id).is_some() {
+            Err(ErrorObject::invalid_request(
+                "Invalid request: a request with this id is still open",
+            ))
+        } else if version.is_none() && method != Method::Ping {
+            Err(ErrorObject::invalid_request(
+                "Invalid request: there is no session yet",
+            ))
+        } else {
+            admit(method, params, &self.config.capabilities)
+        };
+        match admitted {
+            Ok(ServerRequest::Ping(_)) => {
+                let result = ClientResult::Ping(EmptyResult::new());
+                self.answer(id, Ok(result.into()), batch);
+            }
+            Ok(_) if self.questions.len() >= self.config.limits.asks => {
+                let error = ErrorObject::internal("too many questions are open");
+                self.answer(id, Err(error), batch);
+            }
+            Ok(request) => {
+                if let Some(batch) = batch {
+                    self.batches.wait_for_one_more(batch);
+                }
+                let ask = self.questions.open(id, batch);
+                self.output
+                    .push_back(ClientOutput::Ask(ask, request.into()));
+            }
+            Err(error) => self.answer(id, Err(error), batch),
+        }
+    }
+
+    fn notified(&mut self, notification: Notification, now: Instant) {
+        let Notification { method, params } = notification;
+        let heard = ServerNotification::parse(method.clone(), params)
+            .map_err(|error| error.message)
+            .and_then(|notification| self.heard(notification, now).map_err(Into::into));
+        if let Err(why) = heard {
+            let why = why.into_owned();
+            self.ignore(Ignored::Notification { method, why });
+        }
+    }
+
+    /// Passes a notification on, or says why not.
+    fn heard(
+        &mut self,
+        mut notification: ServerNotification,
+        now: Instant,
+    ) -> Result<(), &'static str> {
+        match notification {
+            ServerNotification::Progress(params) => {
+                let call = CallId::from_wire(params.progress_token.as_integer())
+                    .filter(|call| self.calls.progress(*call, now))
+                    .ok_or("no open call has this token")?;
+                self.output.push_back(ClientOutput::Progress(call, params));
+            }
+            ServerNotification::Cancelled(params) => {
+                let id = params.request_id.ok_or("it names no request")?;
+                self.cancelled(&id)?;
+            }
+            _ => {
+                let stream = self.stream(&mut notification, now)?;
+                self.output.push_back(ClientOutput::Heard {
+                    notification,
+                    stream,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The stream that a notification belongs to.
+    fn stream(
+        &mut self,
+        notification: &mut ServerNotification,
+        now: Instant,
+    ) -> Result<Option<CallId>, &'static str> {
+        let legacy = |peer: &Peer| peer.version.era() == Era::Legacy;
+        let meta = notification.meta_mut().and_then(|meta| meta.as_ref());
+        let Some(id) = meta.and_then(|meta| meta.subscription_id.clone()) else {
+            return Ok(None);
+        };
+        if self.peer().is_none_or(legacy) {
+            return Ok(None);
+        }
+        let stream = CallId::from_wire(id.as_integer())
+            .filter(|stream| self.is_stream(*stream))
+            .ok_or("no such stream is open")?;
+        if matches!(
+            notification,
+            ServerNotification::SubscriptionsAcknowledged(_)
+        ) {
+            self.calls.acknowledge(stream, now);
+        } else if self
+            .calls
+            .get(stream)
+            .is_some_and(|call| !call.acknowledged)
+        {
+            return Err("the stream has not been acknowledged");
+        }
+        Ok(Some(stream))
+    }
+
+    /// The server wants no answer to its question any more, or ends a stream.
+    fn cancelled(&mut self, id: &RequestId) -> Result<(), &'static str> {
+        if let Some(ask) = self.questions.find(id) {
+            self.withdraw(ask);
+            return Ok(());
+        }
+        let stream = CallId::from_wire(id.as_integer())
+            .filter(|stream| self.is_stream(*stream))
+            .ok_or("nothing of that id can be cancelled")?;
+        self.calls.close(stream);
+        let result = ServerResult::Listen(ListenResult::new());
+        self.done(stream, CallOutcome::Result(result.into()));
+        Ok(())
+    }
+
+    fn is_stream(&self, call: CallId) -> bool {
+        let call = self.calls.get(call);
+        call.is_some_and(|call| call.method == Method::Listen)
+    }
+}
+
+/// Beginning and end.
+impl ClientConnection {
+    fn proceed(&mut self, next: Next, now: Instant) {
+        match next {
+            Next::Open { version, named } => {
+                let (opening, request) = negotiate::request(&self.config, version);
+                let call = self.calls.mint();
+                let limits = &self.config.limits;
+                let limit = match opening {
+                    Opening::Probe => limits.probe,
+                    Opening::Initialize => limits.initialize,
+                };
+                self.stage = Stage::Opening(Waiting {
+                    call,
+                    opening,
+                    deadline: after(now, limit),
+                    named,
+                });
+                self.request(call, request, version, CallOptions::default());
+            }
+            Next::Ready(peer) => {
+                if peer.version.era() == Era::Legacy {
+                    let initialized = EmptyNotificationParams::new();
+                    let initialized = ClientNotification::Initialized(initialized);
+                    self.send(ClientMessage::Notification(initialized.into()));
+                }
+                self.stage = Stage::Ready(peer);
+                self.output.push_back(ClientOutput::Connected);
+            }
+            Next::Fail(error) => {
+                self.stage = Stage::Closed;
+                self.output.push_back(ClientOutput::Failed(error));
+                self.output.push_back(ClientOutput::Close);
+            }
+        }
+    }
+
+    /// Ends a call before its outcome.
+    fn give_up(&mut self, call: CallId, reason: Option<String>, outcome: CallOutcome) {
+        if self.calls.close(call).is_none() {
+            return;
+        }
+        let mut params = CancelledParams::new().request_id(call.to_wire());
+        params.reason = reason;
+        let cancelled = ClientNotification::Cancelled(params);
+        self.send(ClientMessage::Notification(cancelled.into()));
+        self.done(call, outcome);
+    }
+
+    fn withdraw(&mut self, ask: AskId) {
+        if let Some(question) = self.questions.close(ask) {
+            self.output.push_back(ClientOutput::Withdrawn(ask));
+            self.batch_member_done(question.batch);
+        }
+    }
+
+    fn end(&mut self) {
+        match std::mem::replace(&mut self.stage, Stage::Closed) {
+            Stage::Closed => return,
+            Stage::Opening(Waiting { opening, .. }) => {
+                let error = NegotiationError::Ended { opening };
+                self.output.push_back(ClientOutput::Failed(error));
+            }
+            Stage::New | Stage::Ready(_) => {}
+        }
+        for call in self.calls.all() {
+            self.calls.close(call);
+            self.done(call, CallOutcome::Lost);
+        }
+        while let Some(ask) = self.questions.first() {
+            self.withdraw(ask);
+        }
+        self.output.push_back(ClientOutput::Close);
+    }
+}
+
+/// The way out.
+impl ClientConnection {
+    /// The revision in which a request of this method can be sent.
+    fn sendable(&self, method: &Method) -> Result<ProtocolVersion, NotSent> {
+        let Some(Peer {
+            version,
+            capabilities,
+            ..
+        }) = self.peer()
+        else {
+            return Err(NotSent::NotConnected);
+        };
+        match method.versions() {
+            Some(versions) if !versions.contains(version) => Err(NotSent::NoSuchMethod {
+                method: method.clone(),
+                version: *version,
+            }),
+            // The first revision has completion and no capability to declare it by.
+            Some(_) if *method == Method::Complete && *version == ProtocolVersion::V2024_11_05 => {
+                Ok(*version)
+            }
+            Some(_) if !offers(capabilities, method) => Err(NotSent::NotOffered(method.clone())),
+            _ => Ok(*version),
+        }
+    }
+
+    /// Sends a request that says of itself what its revision wants to know.
+    fn request(
+        &mut self,
+        id: CallId,
+        mut request: ClientRequest,
+        version: ProtocolVersion,
+        options: CallOptions,
+    ) {
+        let meta = request.meta_mut();
+        if version.era() == Era::Modern {
+            let meta = meta.get_or_insert_default();
+            meta.protocol_version = Some(version.to_string());
+            meta.client_capabilities = Some(self.capabilities.clone());
+            meta.client_info = self.config.names_itself.then(|| self.config.info.clone());
+            meta.log_level = options.log;
+        }
+        if options.progress {
+            meta.get_or_insert_default().progress_token = Some(id.to_wire().into());
+        } else if let Some(meta) = meta {
+            meta.progress_token = None;
+        }
+        compat::fit_client_request(&mut request, version);
+        self.send(ClientMessage::Request {
+            id: id.to_wire(),
+            request: request.into(),
+        });
+    }
+
+    fn answer(
+        &mut self,
+        id: RequestId,
+        outcome: Result<Box<ClientResult>, ErrorObject>,
+        batch: Option<BatchId>,
+    ) {
+        let id = ReplyId::Known(id);
+        let message = ClientMessage::Response { id, outcome };
+        match batch {
+            Some(batch) => self.batches.reply(batch, message),
+            None => self.send(message),
+        }
+    }
+
+    /// One member less to wait for; the last one sends the answers to all.
+    fn batch_member_done(&mut self, batch: Option<BatchId>) {
+        let replies = batch.and_then(|batch| self.batches.one_done(batch));
+        if let (Some(replies), Stage::Ready(_)) = (replies, &self.stage) {
+            self.send(ClientMessage::Batch(replies));
+        }
+    }
+
+    fn send(&mut self, message: ClientMessage) {
+        self.output.push_back(ClientOutput::Send(message));
+    }
+
+    fn done(&mut self, call: CallId, outcome: CallOutcome) {
+        self.output.push_back(ClientOutput::Done(call, outcome));
+    }
+
+    fn ignore(&mut self, what: Ignored) {
+        self.output.push_back(ClientOutput::Ignored(what));
     }
 }

@@ -42,29 +42,32 @@ impl ServerConfig {
     }
 
     pub(super) fn of_era(&self, era: Era) -> impl Iterator<Item = ProtocolVersion> {
-        let versions = self.versions.iter().copied();
-        versions.filter(move |version| version.era() == era)
+        of_era(&self.versions, era)
     }
+}
 
-    /// Whether a request of this method has anything to be served by.
-    pub(super) fn offers(&self, method: &Method) -> bool {
-        let capabilities = &self.capabilities;
-        match method {
-            Method::Initialize | Method::Ping | Method::Discover => true,
-            Method::ListTools | Method::CallTool => capabilities.tools.is_some(),
-            Method::ListPrompts | Method::GetPrompt => capabilities.prompts.is_some(),
-            Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => {
-                capabilities.resources.is_some()
-            }
-            Method::Subscribe | Method::Unsubscribe => capabilities
-                .resources
-                .as_ref()
-                .is_some_and(|resources| resources.subscribe == Some(true)),
-            Method::Complete => capabilities.completions.is_some(),
-            Method::SetLevel => capabilities.logging.is_some(),
-            Method::Listen => subscriptions::offers_streams(capabilities),
-            _ => false,
+fn of_era(versions: &[ProtocolVersion], era: Era) -> impl Iterator<Item = ProtocolVersion> {
+    let versions = versions.iter().copied();
+    versions.filter(move |version| version.era() == era)
+}
+
+/// Whether a request of this method has anything to be served by.
+pub(super) fn offers(capabilities: &ServerCapabilities, method: &Method) -> bool {
+    match method {
+        Method::Initialize | Method::Ping | Method::Discover => true,
+        Method::ListTools | Method::CallTool => capabilities.tools.is_some(),
+        Method::ListPrompts | Method::GetPrompt => capabilities.prompts.is_some(),
+        Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => {
+            capabilities.resources.is_some()
         }
+        Method::Subscribe | Method::Unsubscribe => capabilities
+            .resources
+            .as_ref()
+            .is_some_and(|resources| resources.subscribe == Some(true)),
+        Method::Complete => capabilities.completions.is_some(),
+        Method::SetLevel => capabilities.logging.is_some(),
+        Method::Listen => subscriptions::offers_streams(capabilities),
+        _ => false,
     }
 }
 
@@ -105,6 +108,10 @@ impl ClientConfig {
     pub fn only(mut self, era: Era) -> Self {
         self.versions.retain(|version| version.era() == era);
         self
+    }
+
+    pub(super) fn of_era(&self, era: Era) -> impl Iterator<Item = ProtocolVersion> {
+        of_era(&self.versions, era)
     }
 }
 

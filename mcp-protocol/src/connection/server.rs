@@ -9,7 +9,7 @@ use super::asks::{Answer, AskId, Asks};
 use super::batches::{BatchId, Batches};
 use super::calls::{Call, CallId, Calls, Kind, LogMessage, Progress};
 use super::classify::{Caller, classify};
-use super::config::ServerConfig;
+use super::config::{ServerConfig, offers};
 use super::messages::{Outgoing, ServerMessage};
 use super::session::{Session, Terms};
 use super::subscriptions::{self, Change, Notice, Subscriptions};
@@ -74,7 +74,7 @@ pub struct ServerConnection {
     calls: Calls,
     asks: Asks,
     subscriptions: Subscriptions,
-    batches: Batches,
+    batches: Batches<ServerMessage>,
     /// Whether a request was accepted of a revision whose schema knows no `"id":null`.
     omits_unreadable_id: bool,
     phase: Phase,
@@ -281,7 +281,7 @@ impl ServerConnection {
         }
         let classified = classify(&method, params, &self.session, &self.config.versions);
         let (caller, request) = match classified {
-            Ok(_) if !self.config.offers(&method) => {
+            Ok(_) if !offers(&self.config.capabilities, &method) => {
                 let error = ErrorObject::method_not_found(method.as_str());
                 return self.refuse(Some(id), error, batch);
             }

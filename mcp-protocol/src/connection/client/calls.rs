@@ -7,9 +7,9 @@ use super::super::after;
 use super::super::calls::{CallId, CallMap};
 use crate::error::ErrorObject;
 use crate::jsonrpc::RawJson;
-use crate::methods::{Method, ResultError, ServerResult};
+use crate::methods::{Method, ServerResult};
 use crate::types::LoggingLevel;
-use crate::version::ProtocolVersion;
+use crate::version::{Era, ProtocolVersion};
 
 /// How a call is made, and how long it may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,4 +84,137 @@ pub enum NotSent {
     /// The server has not declared the capability that the method belongs to.
     #[error("the server does not offer `{0}`")]
     NotOffered(Method),
+}
+
+/// A request that waits for its outcome.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) method: Method,
+    /// Whether the server has confirmed the stream that this is.
+    pub(super) acknowledged: bool,
+    options: CallOptions,
+    /// When it has taken too long in all.
+    end: Option<Instant>,
+    deadline: Option<Instant>,
+}
+
+impl Call {
+    /// What its outcome is, as far as the server has answered.
+    pub(super) fn outcome(&self, answer: Answer, era: Era) -> CallOutcome {
+        let result = match answer {
+            Answer::Error(error) => return CallOutcome::Error(error),
+            Answer::Unreadable(why) => return CallOutcome::Unreadable { why, result: None },
+            Answer::Result(result) => result,
+        };
+        let parsed = match era {
+            Era::Legacy => ServerResult::parse_complete(&self.method, &result),
+            Era::Modern => ServerResult::parse(&self.method, &result),
+        };
+        match parsed {
+            Ok(result) => CallOutcome::Result(result.into()),
+            Err(error) => CallOutcome::Unreadable {
+                why: error.to_string(),
+                result: Some(result),
+            },
+        }
+    }
+}
+
+/// What a server has said to a request.
+#[derive(Debug)]
+pub(in super::super) enum Answer {
+    Result(RawJson),
+    Error(ErrorObject),
+    /// It was meant as an answer; this is what is wrong with it.
+    Unreadable(String),
+}
+
+/// The requests that are open. Each has the number that it has on the wire.
+#[derive(Default)]
+pub(super) struct Calls {
+    open: CallMap<Call>,
+    deadlines: BTreeSet<(Instant, CallId)>,
+    minted: u64,
+}
+
+impl Calls {
+    /// The name of the next request. They begin with 1: there are servers that take 0 for
+    /// none.
+    pub(super) fn mint(&mut self) -> CallId {
+        self.minted += 1;
+        CallId::new(self.minted)
+    }
+
+    pub(super) fn open(&mut self, id: CallId, method: Method, options: CallOptions, now: Instant) {
+        let call = Call {
+            method,
+            acknowledged: false,
+            options,
+            end: options.longest.map(|longest| after(now, longest)),
+            deadline: None,
+        };
+        self.open.insert(id, call);
+        self.wait(id, now);
+    }
+
+    pub(super) fn get(&self, id: CallId) -> Option<&Call> {
+        self.open.get(&id)
+    }
+
+    pub(super) fn close(&mut self, id: CallId) -> Option<Call> {
+        let call = self.open.remove(&id)?;
+        if let Some(deadline) = call.deadline {
+            self.deadlines.remove(&(deadline, id));
+        }
+        Some(call)
+    }
+
+    /// A report of progress has come. Whether anybody wants to hear of it.
+    pub(super) fn progress(&mut self, id: CallId, now: Instant) -> bool {
+        let wanted = self.get(id).is_some_and(|call| call.options.progress);
+        if wanted {
+            self.wait(id, now);
+        }
+        wanted
+    }
+
+    /// The server has confirmed a stream, which may last as long as it likes.
+    pub(super) fn acknowledge(&mut self, id: CallId, now: Instant) {
+        if let Some(call) = self.open.get_mut(&id) {
+            call.acknowledged = true;
+            (call.options.timeout, call.end) = (None, None);
+            self.wait(id, now);
+        }
+    }
+
+    /// The calls, oldest first.
+    pub(super) fn all(&self) -> Vec<CallId> {
+        let mut ids: Vec<_> = self.open.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// A call that has waited long enough.
+    pub(super) fn late(&self, now: Instant) -> Option<CallId> {
+        let (deadline, id) = self.deadlines.first()?;
+        (*deadline <= now).then_some(*id)
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// Sets the deadline of a call that from now on waits again.
+    fn wait(&mut self, id: CallId, now: Instant) {
+        let Some(call) = self.open.get_mut(&id) else {
+            return;
+        };
+        let silence = call.options.timeout.map(|timeout| after(now, timeout));
+        let deadline = silence.into_iter().chain(call.end).min();
+        if let Some(deadline) = std::mem::replace(&mut call.deadline, deadline) {
+            self.deadlines.remove(&(deadline, id));
+        }
+        self.deadlines
+            .extend(deadline.map(|deadline| (deadline, id)));
+    }
 }
