@@ -70,12 +70,10 @@ use std::time::{Duration, Instant};
 pub use self::asks::{Answer, AskId};
 pub use self::calls::{CallId, CallMap, IdHasher, LogMessage, Progress};
 pub use self::classify::Caller;
-pub use self::client::{
-    CallOptions, CallOutcome, ClientConnection, ClientOutput, Ignored, NotSent,
-};
+pub use self::client::{CallError, CallOptions, ClientConnection, ClientOutput, Ignored};
 pub use self::config::{ClientConfig, ClientLimits, ServerConfig};
 pub use self::messages::{ClientMessage, Outgoing, ServerMessage};
-pub use self::negotiate::{NegotiationError, Opening, Peer};
+pub use self::negotiate::{NegotiationError, Peer};
 pub use self::server::{Output, ServerConnection};
 pub use self::subscriptions::Change;
 

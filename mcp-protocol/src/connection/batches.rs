@@ -19,16 +19,14 @@ pub(super) struct Batches<M> {
     seen: u64,
 }
 
-impl<M> Default for Batches<M> {
-    fn default() -> Self {
+impl<M> Batches<M> {
+    pub(super) fn new() -> Self {
         Self {
             pending: HashMap::new(),
             seen: 0,
         }
     }
-}
 
-impl<M> Batches<M> {
     /// Begins a batch, which waits at least for one [`one_done`](Self::one_done).
     pub(super) fn begin(&mut self) -> BatchId {
         let id = BatchId(self.seen);

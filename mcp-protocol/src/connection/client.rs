@@ -3,25 +3,25 @@
 mod calls;
 mod questions;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(super) use self::calls::Answer;
 use self::calls::Calls;
-pub use self::calls::{CallOptions, CallOutcome, NotSent};
-use self::questions::{Questions, admit};
-use super::after;
+pub(super) use self::calls::Outcome;
+pub use self::calls::{CallError, CallOptions};
+use self::questions::admit;
 use super::asks::AskId;
 use super::batches::{BatchId, Batches};
 use super::calls::CallId;
 use super::config::{ClientConfig, offers};
 use super::messages::ClientMessage;
-use super::negotiate::{self, NegotiationError, Next, Opening, Peer, Stage, Waiting};
+use super::negotiate::{self, NegotiationError, Next, Peer, Stage, Waiting};
 use crate::compat;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{
-    BadMessage, Batch, Incoming, Message, Notification, ReplyId, Request, RequestId, Response,
+    BadMessage, Batch, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
+    Response,
 };
 use crate::methods::{
     ClientNotification, ClientRequest, ClientResult, Method, ServerNotification, ServerRequest,
@@ -46,7 +46,7 @@ pub enum ClientOutput {
     /// A call that asked for it has got further.
     Progress(CallId, ProgressParams),
     /// A call has come to its end, as every call does, once.
-    Done(CallId, CallOutcome),
+    Done(CallId, Result<Box<ServerResult>, CallError>),
     /// A legacy server asks something. [`ClientConnection::reply`] answers it.
     Ask(AskId, Box<ServerRequest>),
     /// A question need not be answered any more.
@@ -68,27 +68,19 @@ pub enum ClientOutput {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Ignored {
-    /// Not a message.
+    /// Not a message: whatever runs there prints something else.
     #[error("not a message: {}", .0.error.message)]
     Junk(BadMessage),
-    /// An array, where there are none: they are 2025-03-26's only.
-    #[error("a batch of {0} messages")]
-    Batch(usize),
-    /// An answer to nothing that waits for one: it is late, or its id is not one of this
-    /// side's.
-    #[error("an answer to no open request (id {})", .0.as_ref().map_or("none".to_owned(), ToString::to_string))]
-    Answer(Option<RequestId>),
-    /// A request, which a modern server must not send.
-    #[error("a request of a modern server: `{0}`")]
-    Request(Method),
-    /// A notification that is malformed, or that belongs to nothing that is open.
-    #[error("`{method}`: {why}")]
-    Notification {
-        /// Its name.
-        method: Method,
-        /// What is wrong with it.
-        why: String,
-    },
+    /// A message that has nothing to do with what is open, or that the server must not send.
+    /// What is late is so too.
+    #[error("{0}")]
+    OutOfPlace(String),
+}
+
+/// A question that waits for its answer.
+struct Question {
+    id: RequestId,
+    batch: Option<BatchId>,
 }
 
 /// One server, as the client sees it.
@@ -100,7 +92,8 @@ pub struct ClientConnection {
     capabilities: Arc<ClientCapabilities>,
     stage: Stage,
     calls: Calls,
-    questions: Questions,
+    questions: BTreeMap<AskId, Question>,
+    asked: u64,
     batches: Batches<ClientMessage>,
     output: VecDeque<ClientOutput>,
 }
@@ -117,8 +110,9 @@ impl ClientConnection {
             capabilities: Arc::new(capabilities),
             stage: Stage::New,
             calls: Calls::default(),
-            questions: Questions::default(),
-            batches: Batches::default(),
+            questions: BTreeMap::new(),
+            asked: 0,
+            batches: Batches::new(),
             output: VecDeque::new(),
         }
     }
@@ -141,41 +135,30 @@ impl ClientConnection {
     /// Nobody can say whose answer is lost with it, so all who wait for one are told; streams
     /// go on.
     pub fn skipped(&mut self, limit: usize, now: Instant) {
-        let why = format!("the server sent a message longer than {limit} bytes");
-        if let Stage::Opening(waiting) = &self.stage {
-            let id = Some(waiting.call.to_wire());
-            return self.answered(id, Answer::Unreadable(why), now);
-        }
         for call in self.calls.all() {
             if self.calls.get(call).is_some_and(|call| !call.acknowledged) {
-                let (why, result) = (why.clone(), None);
-                self.give_up(call, None, CallOutcome::Unreadable { why, result });
+                let why = format!("the server sent a message longer than {limit} bytes");
+                self.give_up(call, None, unreadable(why), now);
             }
         }
     }
 
     /// The server will send nothing more: open calls are lost.
-    pub fn input_closed(&mut self) {
-        self.end();
+    pub fn input_closed(&mut self, now: Instant) {
+        self.end(now);
     }
 
     /// The [`deadline`](Self::deadline) has passed.
     pub fn timeout(&mut self, now: Instant) {
-        if let Stage::Opening(waiting) = &self.stage {
-            if waiting.deadline <= now {
-                let next = negotiate::silent(&self.config, waiting);
-                self.proceed(next, now);
-            }
-        }
         while let Some(call) = self.calls.late(now) {
             let reason = Some("timed out".to_owned());
-            self.give_up(call, reason, CallOutcome::TimedOut);
+            self.give_up(call, reason, CallError::TimedOut, now);
         }
     }
 
     /// A question of a legacy server has its answer. Ignored if it was withdrawn.
     pub fn reply(&mut self, ask: AskId, mut outcome: Result<Box<ClientResult>, ErrorObject>) {
-        let (Some(question), Some(peer)) = (self.questions.close(ask), self.peer()) else {
+        let (Some(question), Some(peer)) = (self.questions.remove(&ask), self.peer()) else {
             return;
         };
         if let Ok(result) = &mut outcome {
@@ -204,18 +187,15 @@ impl ClientConnection {
         let id = self.calls.mint();
         let method = request.method();
         match self.sendable(&method) {
-            Ok(version) => {
-                self.calls.open(id, method, options, now);
-                self.request(id, request, version, options);
-            }
-            Err(why) => self.done(id, CallOutcome::NotSent(why)),
+            Ok(version) => self.request(id, request, version, options, now),
+            Err(why) => self.output.push_back(ClientOutput::Done(id, Err(why))),
         }
         id
     }
 
     /// Gives a call up, and tells the server so. Ignored if the call has ended.
-    pub fn cancel(&mut self, call: CallId, reason: Option<String>) {
-        self.give_up(call, reason, CallOutcome::Cancelled);
+    pub fn cancel(&mut self, call: CallId, reason: Option<String>, now: Instant) {
+        self.give_up(call, reason, CallError::Cancelled, now);
     }
 
     /// Tells the server something, if its revision has such a notification.
@@ -237,11 +217,11 @@ impl ClientConnection {
     }
 
     /// Ends the connection from this side: open calls are given up.
-    pub fn shut_down(&mut self) {
+    pub fn shut_down(&mut self, now: Instant) {
         for call in self.calls.all() {
-            self.give_up(call, None, CallOutcome::Lost);
+            self.give_up(call, None, CallError::Lost, now);
         }
-        self.end();
+        self.end(now);
     }
 }
 
@@ -255,10 +235,7 @@ impl ClientConnection {
     /// When to call [`timeout`](Self::timeout), if nothing else happens.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        match &self.stage {
-            Stage::Opening(waiting) => Some(waiting.deadline),
-            _ => self.calls.deadline(),
-        }
+        self.calls.deadline()
     }
 
     /// The server, once [`ClientOutput::Connected`] has said that it is known.
@@ -278,11 +255,7 @@ impl ClientConnection {
             Message::Request(request) => self.asked(request, batch),
             Message::Notification(notification) => self.notified(notification, now),
             Message::Response(Response { id, outcome }) => {
-                let answer = match outcome {
-                    Ok(result) => Answer::Result(result),
-                    Err(error) => Answer::Error(error),
-                };
-                self.answered(id, answer, now);
+                self.answered(id, outcome.map_err(CallError::Refused), now);
             }
         }
     }
@@ -290,16 +263,17 @@ impl ClientConnection {
     fn bad(&mut self, bad: BadMessage, now: Instant) {
         if bad.expects_no_answer && bad.id.is_some() {
             let why = bad.error.message.into_owned();
-            self.answered(bad.id, Answer::Unreadable(why), now);
+            self.answered(bad.id, Err(unreadable(why)), now);
         } else {
-            self.ignore(Ignored::Junk(bad));
+            self.output
+                .push_back(ClientOutput::Ignored(Ignored::Junk(bad)));
         }
     }
 
     fn batch(&mut self, batch: &Batch, now: Instant) {
         let version = self.peer().map(|peer| peer.version);
         if version != Some(ProtocolVersion::V2025_03_26) || batch.len() > self.config.limits.batch {
-            return self.ignore(Ignored::Batch(batch.len()));
+            return self.ignore(format_args!("a batch of {} messages", batch.len()));
         }
         let id = self.batches.begin();
         for member in batch.members() {
@@ -311,20 +285,20 @@ impl ClientConnection {
         self.batch_member_done(Some(id));
     }
 
-    fn answered(&mut self, id: Option<RequestId>, answer: Answer, now: Instant) {
-        let call = CallId::from_wire(id.as_ref().and_then(RequestId::as_integer));
-        if let Stage::Opening(waiting) = &self.stage {
-            // Many servers that cannot read the probe cannot tell its id.
-            let nameless = id.is_none() && waiting.opening == Opening::Probe;
-            if nameless || call == Some(waiting.call) {
-                let next = negotiate::answered(&self.config, waiting, answer);
-                return self.proceed(next, now);
-            }
-        }
-        let era = self.peer().map(|peer| peer.version.era());
-        match call.and_then(|call| Some((call, self.calls.close(call)?, era?))) {
-            Some((id, call, era)) => self.done(id, call.outcome(answer, era)),
-            None => self.ignore(Ignored::Answer(id)),
+    fn answered(
+        &mut self,
+        id: Option<RequestId>,
+        answer: Result<RawJson, CallError>,
+        now: Instant,
+    ) {
+        let call = match (&self.stage, &id) {
+            // Many a server that cannot read the probe cannot tell its id.
+            (Stage::Opening(waiting), None) if waiting.is_probe() => Some(waiting.call),
+            (_, id) => CallId::from_wire(id.as_ref().and_then(RequestId::as_integer)),
+        };
+        match call.and_then(|call| Some((call, self.calls.close(call)?))) {
+            Some((id, call)) => self.done(id, call.outcome(answer), now),
+            None => self.ignore(format_args!("an answer to no open request: {id:?}")),
         }
     }
 
@@ -338,9 +312,9 @@ impl ClientConnection {
             None => self.config.of_era(Era::Legacy).next().is_some(),
         };
         if !speaks_legacy {
-            return self.ignore(Ignored::Request(method));
+            return self.ignore(format_args!("a request of a modern server: `{method}`"));
         }
-        let admitted = if self.questions.find(&id).is_some() {
+        let admitted = if self.question(&id).is_some() {
             Err(ErrorObject::invalid_request(
                 "Invalid request: a request with this id is still open",
             ))
@@ -364,7 +338,9 @@ impl ClientConnection {
                 if let Some(batch) = batch {
                     self.batches.wait_for_one_more(batch);
                 }
-                let ask = self.questions.open(id, batch);
+                let ask = AskId::new(self.asked);
+                self.asked += 1;
+                self.questions.insert(ask, Question { id, batch });
                 self.output
                     .push_back(ClientOutput::Ask(ask, request.into()));
             }
@@ -378,8 +354,7 @@ impl ClientConnection {
             .map_err(|error| error.message)
             .and_then(|notification| self.heard(notification, now).map_err(Into::into));
         if let Err(why) = heard {
-            let why = why.into_owned();
-            self.ignore(Ignored::Notification { method, why });
+            self.ignore(format_args!("`{method}`: {why}"));
         }
     }
 
@@ -398,7 +373,7 @@ impl ClientConnection {
             }
             ServerNotification::Cancelled(params) => {
                 let id = params.request_id.ok_or("it names no request")?;
-                self.cancelled(&id)?;
+                self.cancelled(&id, now)?;
             }
             _ => {
                 let stream = self.stream(&mut notification, now)?;
@@ -444,8 +419,8 @@ impl ClientConnection {
     }
 
     /// The server wants no answer to its question any more, or ends a stream.
-    fn cancelled(&mut self, id: &RequestId) -> Result<(), &'static str> {
-        if let Some(ask) = self.questions.find(id) {
+    fn cancelled(&mut self, id: &RequestId, now: Instant) -> Result<(), &'static str> {
+        if let Some(ask) = self.question(id) {
             self.withdraw(ask);
             return Ok(());
         }
@@ -454,8 +429,13 @@ impl ClientConnection {
             .ok_or("nothing of that id can be cancelled")?;
         self.calls.close(stream);
         let result = ServerResult::Listen(ListenResult::new());
-        self.done(stream, CallOutcome::Result(result.into()));
+        self.done(stream, Ok(result.into()), now);
         Ok(())
+    }
+
+    fn question(&self, id: &RequestId) -> Option<AskId> {
+        let mut questions = self.questions.iter();
+        questions.find_map(|(ask, question)| (question.id == *id).then_some(*ask))
     }
 
     fn is_stream(&self, call: CallId) -> bool {
@@ -469,20 +449,24 @@ impl ClientConnection {
     fn proceed(&mut self, next: Next, now: Instant) {
         match next {
             Next::Open { version, named } => {
-                let (opening, request) = negotiate::request(&self.config, version);
                 let call = self.calls.mint();
-                let limits = &self.config.limits;
-                let limit = match opening {
-                    Opening::Probe => limits.probe,
-                    Opening::Initialize => limits.initialize,
-                };
-                self.stage = Stage::Opening(Waiting {
+                let waiting = Waiting {
                     call,
-                    opening,
-                    deadline: after(now, limit),
+                    version,
                     named,
-                });
-                self.request(call, request, version, CallOptions::default());
+                };
+                let limits = &self.config.limits;
+                let options = CallOptions {
+                    timeout: Some(match waiting.is_probe() {
+                        true => limits.probe,
+                        false => limits.initialize,
+                    }),
+                    longest: None,
+                    ..CallOptions::default()
+                };
+                self.stage = Stage::Opening(waiting);
+                let request = negotiate::request(&self.config, version);
+                self.request(call, request, version, options, now);
             }
             Next::Ready(peer) => {
                 if peer.version.era() == Era::Legacy {
@@ -494,66 +478,78 @@ impl ClientConnection {
                 self.output.push_back(ClientOutput::Connected);
             }
             Next::Fail(error) => {
-                self.stage = Stage::Closed;
                 self.output.push_back(ClientOutput::Failed(error));
-                self.output.push_back(ClientOutput::Close);
+                self.close();
             }
         }
     }
 
-    /// Ends a call before its outcome.
-    fn give_up(&mut self, call: CallId, reason: Option<String>, outcome: CallOutcome) {
+    /// Ends a call before it is answered.
+    fn give_up(&mut self, call: CallId, reason: Option<String>, why: CallError, now: Instant) {
         if self.calls.close(call).is_none() {
             return;
         }
-        let mut params = CancelledParams::new().request_id(call.to_wire());
-        params.reason = reason;
-        let cancelled = ClientNotification::Cancelled(params);
-        self.send(ClientMessage::Notification(cancelled.into()));
-        self.done(call, outcome);
+        // `initialize` must not be cancelled, and a probe means nothing to who does not answer.
+        if matches!(self.stage, Stage::Ready(_)) {
+            let mut params = CancelledParams::new().request_id(call.to_wire());
+            params.reason = reason;
+            let cancelled = ClientNotification::Cancelled(params);
+            self.send(ClientMessage::Notification(cancelled.into()));
+        }
+        self.done(call, Err(why), now);
+    }
+
+    /// Passes on what has come of a call, which is closed.
+    fn done(&mut self, call: CallId, outcome: Outcome, now: Instant) {
+        match &self.stage {
+            Stage::Opening(waiting) => {
+                let next = negotiate::next(&self.config, waiting, outcome);
+                self.proceed(next, now);
+            }
+            _ => self.output.push_back(ClientOutput::Done(call, outcome)),
+        }
     }
 
     fn withdraw(&mut self, ask: AskId) {
-        if let Some(question) = self.questions.close(ask) {
+        if let Some(question) = self.questions.remove(&ask) {
             self.output.push_back(ClientOutput::Withdrawn(ask));
             self.batch_member_done(question.batch);
         }
     }
 
-    fn end(&mut self) {
-        match std::mem::replace(&mut self.stage, Stage::Closed) {
-            Stage::Closed => return,
-            Stage::Opening(Waiting { opening, .. }) => {
-                let error = NegotiationError::Ended { opening };
-                self.output.push_back(ClientOutput::Failed(error));
-            }
-            Stage::New | Stage::Ready(_) => {}
-        }
+    fn end(&mut self, now: Instant) {
         for call in self.calls.all() {
             self.calls.close(call);
-            self.done(call, CallOutcome::Lost);
+            self.done(call, Err(CallError::Lost), now);
         }
-        while let Some(ask) = self.questions.first() {
-            self.withdraw(ask);
+        while let Some((ask, _)) = self.questions.pop_first() {
+            self.output.push_back(ClientOutput::Withdrawn(ask));
         }
-        self.output.push_back(ClientOutput::Close);
+        self.close();
+    }
+
+    fn close(&mut self) {
+        if !matches!(self.stage, Stage::Closed) {
+            self.stage = Stage::Closed;
+            self.output.push_back(ClientOutput::Close);
+        }
     }
 }
 
 /// The way out.
 impl ClientConnection {
     /// The revision in which a request of this method can be sent.
-    fn sendable(&self, method: &Method) -> Result<ProtocolVersion, NotSent> {
+    fn sendable(&self, method: &Method) -> Result<ProtocolVersion, CallError> {
         let Some(Peer {
             version,
             capabilities,
             ..
         }) = self.peer()
         else {
-            return Err(NotSent::NotConnected);
+            return Err(CallError::NotConnected);
         };
         match method.versions() {
-            Some(versions) if !versions.contains(version) => Err(NotSent::NoSuchMethod {
+            Some(versions) if !versions.contains(version) => Err(CallError::NoSuchMethod {
                 method: method.clone(),
                 version: *version,
             }),
@@ -561,7 +557,7 @@ impl ClientConnection {
             Some(_) if *method == Method::Complete && *version == ProtocolVersion::V2024_11_05 => {
                 Ok(*version)
             }
-            Some(_) if !offers(capabilities, method) => Err(NotSent::NotOffered(method.clone())),
+            Some(_) if !offers(capabilities, method) => Err(CallError::NotOffered(method.clone())),
             _ => Ok(*version),
         }
     }
@@ -573,9 +569,12 @@ impl ClientConnection {
         mut request: ClientRequest,
         version: ProtocolVersion,
         options: CallOptions,
+        now: Instant,
     ) {
+        let (method, era) = (request.method(), version.era());
+        self.calls.open(id, method, era, options, now);
         let meta = request.meta_mut();
-        if version.era() == Era::Modern {
+        if era == Era::Modern {
             let meta = meta.get_or_insert_default();
             meta.protocol_version = Some(version.to_string());
             meta.client_capabilities = Some(self.capabilities.clone());
@@ -611,7 +610,7 @@ impl ClientConnection {
     /// One member less to wait for; the last one sends the answers to all.
     fn batch_member_done(&mut self, batch: Option<BatchId>) {
         let replies = batch.and_then(|batch| self.batches.one_done(batch));
-        if let (Some(replies), Stage::Ready(_)) = (replies, &self.stage) {
+        if let Some(replies) = replies {
             self.send(ClientMessage::Batch(replies));
         }
     }
@@ -620,11 +619,12 @@ impl ClientConnection {
         self.output.push_back(ClientOutput::Send(message));
     }
 
-    fn done(&mut self, call: CallId, outcome: CallOutcome) {
-        self.output.push_back(ClientOutput::Done(call, outcome));
-    }
-
-    fn ignore(&mut self, what: Ignored) {
+    fn ignore(&mut self, what: std::fmt::Arguments<'_>) {
+        let what = Ignored::OutOfPlace(what.to_string());
         self.output.push_back(ClientOutput::Ignored(what));
     }
+}
+
+fn unreadable(why: String) -> CallError {
+    CallError::Unreadable { why, result: None }
 }

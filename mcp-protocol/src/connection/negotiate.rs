@@ -14,17 +14,14 @@
 //! [compatibility on stdio](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility).
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::calls::CallId;
-use super::client::Answer;
+use super::client::{CallError, Outcome};
 use super::config::ClientConfig;
 use crate::error::{ErrorCode, ErrorObject, UnsupportedVersionData};
+use crate::jsonrpc::RawJson;
 use crate::methods::{ClientRequest, Method, ServerResult};
-use crate::types::{
-    DiscoverResult, EmptyParams, Implementation, InitializeParams, InitializeResult,
-    ServerCapabilities,
-};
+use crate::types::{EmptyParams, Implementation, InitializeParams, ServerCapabilities};
 use crate::version::{Era, ProtocolVersion};
 
 /// The server, as it has introduced itself.
@@ -37,29 +34,9 @@ pub struct Peer {
     pub capabilities: ServerCapabilities,
     /// Who the server says it is. A claim: nothing should be decided by it. A modern server
     /// may leave it out.
-    pub info: Option<Implementation>,
+    pub info: Option<Arc<Implementation>>,
     /// How to use the server, for the model.
     pub instructions: Option<String>,
-}
-
-/// Which request the negotiation was waiting with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opening {
-    /// `server/discover`. A server that ends here may be one of the legacy era that endures
-    /// nothing but `initialize`: start it again, with
-    /// [`ClientConfig::only`](super::ClientConfig::only) that era.
-    Probe,
-    /// `initialize`.
-    Initialize,
-}
-
-impl std::fmt::Display for Opening {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Probe => "server/discover",
-            Self::Initialize => "initialize",
-        })
-    }
 }
 
 /// Why there is no connection.
@@ -74,38 +51,20 @@ pub enum NegotiationError {
         /// What this side would have spoken.
         client: Vec<ProtocolVersion>,
     },
-    /// The server has refused to begin.
-    #[error("the server refused `{opening}`: {error}")]
-    Refused {
-        /// With which request.
-        opening: Opening,
-        /// What the server has said.
-        error: ErrorObject,
-    },
     /// The server is one of the legacy era, and this client speaks no revision of it.
-    #[error(
-        "the server does not know `server/discover`, as servers up to 2025-11-25 do not, and this client speaks none of those revisions: {0}"
-    )]
+    #[error("the server speaks revisions up to 2025-11-25 only, and this client none of them: {0}")]
     OnlyLegacy(ErrorObject),
-    /// The server's answer makes no sense.
-    #[error("the answer to `{opening}` is unreadable: {why}")]
-    Unreadable {
-        /// To which request.
-        opening: Opening,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The server did not answer in time.
-    #[error("no answer to `{opening}` in time")]
-    TimedOut {
-        /// To which request.
-        opening: Opening,
-    },
-    /// The connection has ended before the server answered.
-    #[error("the connection ended before `{opening}` was answered")]
-    Ended {
+    /// The request that was to open the conversation has failed.
+    ///
+    /// A server that ends while it is probed ([`Method::Discover`], [`CallError::Lost`]) may
+    /// be one that bears nothing but `initialize`: start it again, with
+    /// [`ClientConfig::only`] the legacy era.
+    #[error("failed to open with `{method}`: {error}")]
+    Failed {
         /// Which request.
-        opening: Opening,
+        method: Method,
+        /// Why.
+        error: CallError,
     },
 }
 
@@ -125,11 +84,16 @@ pub(super) enum Stage {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) call: CallId,
-    pub(super) opening: Opening,
-    pub(super) deadline: Instant,
+    pub(super) version: ProtocolVersion,
     /// Whether it is there because the server has named revisions. It does so once: who
     /// refuses what it has named would be asked for ever.
     pub(super) named: bool,
+}
+
+impl Waiting {
+    pub(super) fn is_probe(&self) -> bool {
+        self.version.era() == Era::Modern
+    }
 }
 
 /// What is to be done to go on.
@@ -147,121 +111,95 @@ pub(super) enum Next {
 pub(super) fn begin(config: &ClientConfig) -> Next {
     match config.versions.iter().max() {
         Some(version) => open(*version),
-        None => Next::Fail(no_common(config, Vec::new())),
+        None => no_common(config, Vec::new()),
     }
 }
 
 /// What opens a conversation in a revision.
-pub(super) fn request(config: &ClientConfig, version: ProtocolVersion) -> (Opening, ClientRequest) {
+pub(super) fn request(config: &ClientConfig, version: ProtocolVersion) -> ClientRequest {
     match version.era() {
-        Era::Modern => (Opening::Probe, ClientRequest::Discover(EmptyParams::new())),
+        Era::Modern => ClientRequest::Discover(EmptyParams::new()),
         Era::Legacy => {
             let info = (*config.info).clone();
             let capabilities = config.capabilities.clone();
             let params = InitializeParams::new(version.as_str(), capabilities, info);
-            (
-                Opening::Initialize,
-                ClientRequest::Initialize(params.into()),
-            )
+            ClientRequest::Initialize(params.into())
         }
     }
 }
 
-/// What follows from the answer to an opening request.
-pub(super) fn answered(config: &ClientConfig, waiting: &Waiting, answer: Answer) -> Next {
-    let opening = waiting.opening;
-    let unreadable = |why: String| NegotiationError::Unreadable { opening, why };
-    match (answer, opening) {
-        (Answer::Error(error), _) => refused(config, waiting, error),
-        (Answer::Unreadable(why), Opening::Probe) => fall_back(config, unreadable(why)),
-        (Answer::Unreadable(why), Opening::Initialize) => Next::Fail(unreadable(why)),
-        (Answer::Result(result), Opening::Probe) => {
-            match ServerResult::parse(&Method::Discover, &result) {
-                Ok(ServerResult::Discover(result)) => discovered(config, *result),
-                Ok(_) => fall_back(config, unreadable("another result".to_owned())),
-                Err(error) => fall_back(config, unreadable(error.to_string())),
-            }
+/// What follows from what has come of an opening request.
+pub(super) fn next(config: &ClientConfig, waiting: &Waiting, outcome: Outcome) -> Next {
+    let error = match outcome {
+        Ok(result) => return introduced(config, waiting, *result),
+        Err(CallError::Refused(error)) if is_modern(error.code) => {
+            return refused(config, waiting, error);
         }
-        (Answer::Result(result), Opening::Initialize) => match result.decode() {
-            Ok(result) => initialized(config, result),
-            Err(error) => Next::Fail(unreadable(error.to_string())),
-        },
-    }
-}
-
-/// What follows from silence.
-pub(super) fn silent(config: &ClientConfig, waiting: &Waiting) -> Next {
-    let opening = waiting.opening;
-    let error = NegotiationError::TimedOut { opening };
-    match opening {
-        Opening::Probe => fall_back(config, error),
-        Opening::Initialize => Next::Fail(error),
-    }
-}
-
-fn discovered(config: &ClientConfig, result: DiscoverResult) -> Next {
-    match newest_common(config, &result.supported_versions) {
-        Some(version) if version.era() == Era::Modern => Next::Ready(Box::new(Peer {
-            version,
-            capabilities: result.capabilities,
-            info: result
-                .meta
-                .and_then(|meta| meta.server_info)
-                .map(Arc::unwrap_or_clone),
-            instructions: result.instructions,
-        })),
-        Some(version) => open(version),
-        None => Next::Fail(no_common(config, result.supported_versions)),
-    }
-}
-
-fn initialized(config: &ClientConfig, result: InitializeResult) -> Next {
-    let named = vec![result.protocol_version];
-    match newest_common(config, &named) {
-        Some(version) if version.era() == Era::Legacy => Next::Ready(Box::new(Peer {
-            version,
-            capabilities: result.capabilities,
-            info: Some(result.server_info),
-            instructions: result.instructions,
-        })),
-        _ => Next::Fail(no_common(config, named)),
-    }
-}
-
-fn refused(config: &ClientConfig, waiting: &Waiting, error: ErrorObject) -> Next {
-    let opening = waiting.opening;
-    let supported = || {
-        let data = error.data.as_ref()?.decode::<UnsupportedVersionData>();
-        data.ok().map(|data| data.supported)
+        Err(error) => error,
     };
-    match (error.code, opening) {
-        (ErrorCode::UNSUPPORTED_VERSION, _) if !waiting.named => match supported() {
-            Some(supported) => match newest_common(config, &supported) {
-                Some(version) => Next::Open {
-                    version,
-                    named: true,
-                },
-                None => Next::Fail(no_common(config, supported)),
-            },
-            None => Next::Fail(NegotiationError::Refused { opening, error }),
-        },
-        // Only a modern server knows these codes, and it has not got the other form.
-        (
-            ErrorCode::UNSUPPORTED_VERSION
-            | ErrorCode::HEADER_MISMATCH
-            | ErrorCode::MISSING_CLIENT_CAPABILITY,
-            _,
-        )
-        | (_, Opening::Initialize) => Next::Fail(NegotiationError::Refused { opening, error }),
-        (_, Opening::Probe) => fall_back(config, NegotiationError::OnlyLegacy(error)),
+    let falls_back = waiting.is_probe() && error != CallError::Lost;
+    let legacy = config.of_era(Era::Legacy).max();
+    match (legacy.filter(|_| falls_back), error) {
+        (Some(version), _) => open(version),
+        (None, CallError::Refused(error)) if waiting.is_probe() => {
+            Next::Fail(NegotiationError::OnlyLegacy(error))
+        }
+        (None, error) => failed(waiting, error),
     }
 }
 
-/// Opens in the newest legacy revision, if one is spoken here.
-fn fall_back(config: &ClientConfig, otherwise: NegotiationError) -> Next {
-    match config.of_era(Era::Legacy).max() {
-        Some(version) => open(version),
-        None => Next::Fail(otherwise),
+/// Whether only a modern server knows this code, so that `initialize` would be in vain.
+fn is_modern(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::UNSUPPORTED_VERSION
+            | ErrorCode::HEADER_MISMATCH
+            | ErrorCode::MISSING_CLIENT_CAPABILITY
+    )
+}
+
+/// A modern server has refused, and may have named what it speaks.
+fn refused(config: &ClientConfig, waiting: &Waiting, error: ErrorObject) -> Next {
+    let names = error.code == ErrorCode::UNSUPPORTED_VERSION && !waiting.named;
+    let data = error.data.as_ref().filter(|_| names);
+    let Some(Ok(data)) = data.map(RawJson::decode::<UnsupportedVersionData>) else {
+        return failed(waiting, CallError::Refused(error));
+    };
+    match newest_common(config, &data.supported) {
+        Some(version) => Next::Open {
+            version,
+            named: true,
+        },
+        None => no_common(config, data.supported),
+    }
+}
+
+/// The server has said who it is and what it speaks.
+fn introduced(config: &ClientConfig, waiting: &Waiting, result: ServerResult) -> Next {
+    let (named, capabilities, info, instructions) = match result {
+        ServerResult::Discover(result) => (
+            result.supported_versions,
+            result.capabilities,
+            result.meta.and_then(|meta| meta.server_info),
+            result.instructions,
+        ),
+        ServerResult::Initialize(result) => (
+            vec![result.protocol_version],
+            result.capabilities,
+            Some(Arc::new(result.server_info)),
+            result.instructions,
+        ),
+        _ => return no_common(config, Vec::new()),
+    };
+    match newest_common(config, &named) {
+        Some(version) if version.era() == waiting.version.era() => Next::Ready(Box::new(Peer {
+            version,
+            capabilities,
+            info,
+            instructions,
+        })),
+        Some(version) if waiting.is_probe() => open(version),
+        _ => no_common(config, named),
     }
 }
 
@@ -272,18 +210,26 @@ fn open(version: ProtocolVersion) -> Next {
     }
 }
 
+fn failed(waiting: &Waiting, error: CallError) -> Next {
+    let method = match waiting.version.era() {
+        Era::Modern => Method::Discover,
+        Era::Legacy => Method::Initialize,
+    };
+    Next::Fail(NegotiationError::Failed { method, error })
+}
+
+fn no_common(config: &ClientConfig, server: Vec<String>) -> Next {
+    Next::Fail(NegotiationError::NoCommonVersion {
+        server,
+        client: config.versions.clone(),
+    })
+}
+
 fn newest_common(config: &ClientConfig, named: &[String]) -> Option<ProtocolVersion> {
     let spoken = config.versions.iter().copied();
     spoken
         .filter(|version| named.iter().any(|name| name == version.as_str()))
         .max()
-}
-
-fn no_common(config: &ClientConfig, server: Vec<String>) -> NegotiationError {
-    NegotiationError::NoCommonVersion {
-        server,
-        client: config.versions.clone(),
-    }
 }
 
 fn list(versions: &[impl ToString]) -> String {

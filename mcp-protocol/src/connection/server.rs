@@ -92,7 +92,7 @@ impl ServerConnection {
             calls: Calls::default(),
             asks: Asks::default(),
             subscriptions: Subscriptions::default(),
-            batches: Batches::default(),
+            batches: Batches::new(),
             omits_unreadable_id: false,
             phase: Phase::Open,
             output: VecDeque::new(),

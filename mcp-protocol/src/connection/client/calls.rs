@@ -40,15 +40,15 @@ impl Default for CallOptions {
     }
 }
 
-/// What came of a call. Only [`Error`](Self::Error) was said by the server.
-#[derive(Clone, Debug, PartialEq)]
+/// Why a call has no result. Only [`Refused`](Self::Refused) was said by the server.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CallOutcome {
-    /// The server's result. Of `subscriptions/listen`: the server has ended the stream.
-    Result(Box<ServerResult>),
-    /// The server's refusal.
-    Error(ErrorObject),
+pub enum CallError {
+    /// The server has answered with an error.
+    #[error("the server refused: {0}")]
+    Refused(ErrorObject),
     /// The server has answered with what is no result of this method.
+    #[error("the answer is unreadable: {why}")]
     Unreadable {
         /// What is wrong with it.
         why: String,
@@ -56,24 +56,19 @@ pub enum CallOutcome {
         result: Option<RawJson>,
     },
     /// The server did not answer in time, and was told that the answer is not wanted any more.
+    #[error("no answer in time")]
     TimedOut,
     /// [`ClientConnection::cancel`](super::ClientConnection::cancel) has ended the call. The
     /// server may have done what it was asked nevertheless.
+    #[error("cancelled")]
     Cancelled,
     /// The connection has ended. The server may have done what it was asked nevertheless.
+    #[error("the connection ended before the answer came")]
     Lost,
-    /// Nothing was sent.
-    NotSent(NotSent),
-}
-
-/// Why a call was not sent.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotSent {
-    /// There is no connection yet, or none any more.
+    /// Not sent: there is no connection yet, or none any more.
     #[error("not connected")]
     NotConnected,
-    /// The revision that the server speaks has no such method.
+    /// Not sent: the revision that the server speaks has no such method.
     #[error("{version} has no method `{method}`")]
     NoSuchMethod {
         /// What was called.
@@ -81,7 +76,7 @@ pub enum NotSent {
         /// What the server speaks.
         version: ProtocolVersion,
     },
-    /// The server has not declared the capability that the method belongs to.
+    /// Not sent: the server has not declared the capability that the method belongs to.
     #[error("the server does not offer `{0}`")]
     NotOffered(Method),
 }
@@ -92,6 +87,7 @@ pub(super) struct Call {
     pub(super) method: Method,
     /// Whether the server has confirmed the stream that this is.
     pub(super) acknowledged: bool,
+    era: Era,
     options: CallOptions,
     /// When it has taken too long in all.
     end: Option<Instant>,
@@ -99,35 +95,22 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// What its outcome is, as far as the server has answered.
-    pub(super) fn outcome(&self, answer: Answer, era: Era) -> CallOutcome {
-        let result = match answer {
-            Answer::Error(error) => return CallOutcome::Error(error),
-            Answer::Unreadable(why) => return CallOutcome::Unreadable { why, result: None },
-            Answer::Result(result) => result,
-        };
-        let parsed = match era {
+    /// Gives the answer its type.
+    pub(super) fn outcome(&self, answer: Result<RawJson, CallError>) -> Outcome {
+        let result = answer?;
+        let parsed = match self.era {
             Era::Legacy => ServerResult::parse_complete(&self.method, &result),
             Era::Modern => ServerResult::parse(&self.method, &result),
         };
-        match parsed {
-            Ok(result) => CallOutcome::Result(result.into()),
-            Err(error) => CallOutcome::Unreadable {
-                why: error.to_string(),
-                result: Some(result),
-            },
-        }
+        parsed.map(Box::new).map_err(|error| CallError::Unreadable {
+            why: error.to_string(),
+            result: Some(result),
+        })
     }
 }
 
-/// What a server has said to a request.
-#[derive(Debug)]
-pub(in super::super) enum Answer {
-    Result(RawJson),
-    Error(ErrorObject),
-    /// It was meant as an answer; this is what is wrong with it.
-    Unreadable(String),
-}
+/// What comes of a call.
+pub(in super::super) type Outcome = Result<Box<ServerResult>, CallError>;
 
 /// The requests that are open. Each has the number that it has on the wire.
 #[derive(Default)]
@@ -145,10 +128,18 @@ impl Calls {
         CallId::new(self.minted)
     }
 
-    pub(super) fn open(&mut self, id: CallId, method: Method, options: CallOptions, now: Instant) {
+    pub(super) fn open(
+        &mut self,
+        id: CallId,
+        method: Method,
+        era: Era,
+        options: CallOptions,
+        now: Instant,
+    ) {
         let call = Call {
             method,
             acknowledged: false,
+            era,
             options,
             end: options.longest.map(|longest| after(now, longest)),
             deadline: None,

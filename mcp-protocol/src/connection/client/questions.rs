@@ -1,53 +1,9 @@
-//! What a legacy server asks of a client: at most one answer each.
+//! What a legacy server may ask of a client.
 
-use super::super::asks::AskId;
-use super::super::batches::BatchId;
 use crate::error::ErrorObject;
-use crate::jsonrpc::{RawJson, RequestId};
+use crate::jsonrpc::RawJson;
 use crate::methods::{Method, ServerRequest};
 use crate::types::{ClientCapabilities, CreateMessageParams, ElicitMode, ElicitParams};
-
-/// A question that waits for its answer.
-#[derive(Debug)]
-pub(super) struct Question {
-    ask: AskId,
-    pub(super) id: RequestId,
-    pub(super) batch: Option<BatchId>,
-}
-
-/// The questions that are open.
-#[derive(Default)]
-pub(super) struct Questions {
-    open: Vec<Question>,
-    minted: u64,
-}
-
-impl Questions {
-    pub(super) fn len(&self) -> usize {
-        self.open.len()
-    }
-
-    pub(super) fn find(&self, id: &RequestId) -> Option<AskId> {
-        let question = self.open.iter().find(|question| question.id == *id)?;
-        Some(question.ask)
-    }
-
-    pub(super) fn first(&self) -> Option<AskId> {
-        self.open.first().map(|question| question.ask)
-    }
-
-    pub(super) fn open(&mut self, id: RequestId, batch: Option<BatchId>) -> AskId {
-        let ask = AskId::new(self.minted);
-        self.minted += 1;
-        self.open.push(Question { ask, id, batch });
-        ask
-    }
-
-    pub(super) fn close(&mut self, ask: AskId) -> Option<Question> {
-        let at = self.open.iter().position(|question| question.ask == ask)?;
-        Some(self.open.remove(at))
-    }
-}
 
 /// Gives a question its type, if a client of these capabilities may be asked it.
 ///
