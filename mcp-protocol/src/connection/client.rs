@@ -34,7 +34,7 @@ use crate::types::{
 use crate::version::{Era, ProtocolVersion};
 
 /// What the driver of a client is to do next.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ClientOutput {
     /// Send a message.
     Send(ClientMessage),
