@@ -37,7 +37,8 @@
 //! * Progress is sent only to who asked for it, and only rising.
 //! * Log messages are sent only at the level that was asked for: of a legacy client that has
 //!   not asked, `info` and above.
-//! * A modern caller is never sent a request; a legacy one only on behalf of its own call.
+//! * A modern caller is never sent a request; a legacy one only on behalf of its own
+//!   call, and only what it has declared that it can answer.
 //! * Each question is answered exactly once, if only by [`Answer::Gone`].
 //! * [`receive`] answers what it is given or ignores it; it never fails.
 //!

@@ -36,8 +36,8 @@
 //!
 //! * Lenient inbound: unknown members, words, content types and capabilities never fail a
 //!   message, and are kept where somebody may pass them on. Strict outbound: `null` is never
-//!   written for what is absent, and [`compat`] leaves nothing in a message that the peer's
-//!   revision does not define.
+//!   written for what is absent, and [`compat`] says what the peer's revision has no room for as
+//!   that revision says it. Members that are new to a peer are sent all the same.
 //! * JSON whose type is not known here stays [`RawJson`], byte for byte.
 //! * An id is kept exactly, with its type.
 //! * Nothing that a peer sends panics or fails: it is answered, or ignored.

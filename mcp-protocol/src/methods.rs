@@ -14,7 +14,7 @@ use crate::jsonrpc::{RawJson, RequestId, encode_notification, encode_request};
 use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
 use crate::types::*;
 use crate::version::ProtocolVersion::{self, *};
-use crate::wire::Key;
+use crate::wire::{Key, wire};
 
 macro_rules! methods {
     (
@@ -287,12 +287,13 @@ macro_rules! methods {
         }
 
         impl $enum {
-            /// The `_meta` of the result, absent or not, if the result has a known form.
-            pub fn meta_mut(&mut self) -> Option<&mut Option<ResultMeta>> {
+            /// Edits the `_meta` of the result, absent or not. That of a custom result which is
+            /// not as it should be stays as it is.
+            pub fn edit_meta(&mut self, edit: impl FnOnce(&mut Option<ResultMeta>)) {
                 match self {
-                    $( Self::$method(result) => Some(&mut result.meta), )*
-                    Self::InputRequired(result) => Some(&mut result.meta),
-                    Self::Custom(_) => None,
+                    $( Self::$method(result) => edit(&mut result.meta), )*
+                    Self::InputRequired(result) => edit(&mut result.meta),
+                    Self::Custom(result) => edit_custom_meta(result, edit),
                 }
             }
         }
@@ -400,6 +401,19 @@ pub enum ResultError {
     /// A `resultType` that nobody here has declared support for, or that the method has not.
     #[error("the result is of the unknown type `{0}`")]
     UnknownType(String),
+}
+
+fn edit_custom_meta(result: &mut RawJson, edit: impl FnOnce(&mut Option<ResultMeta>)) {
+    wire! {
+        open struct Custom {
+            optional "_meta" => meta: ResultMeta,
+        }
+    }
+
+    if let Ok(mut custom) = result.decode::<Custom>() {
+        edit(&mut custom.meta);
+        *result = RawJson::encode(&custom).expect("what was JSON encodes as JSON");
+    }
 }
 
 /// Gives parameters their type. A type may have a quicker way of its own, which then comes first.

@@ -183,6 +183,7 @@ mod tests {
         assert_eq!(result.structured_content, Some(RawJson::from(json!(null))));
     }
 
+    /// Covers B-272, B-273.
     #[test]
     fn numbers_that_json_does_not_have_lose_nothing_else() {
         assert_eq!(written(f64::NAN), text("NaN"));

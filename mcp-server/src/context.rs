@@ -13,7 +13,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::attempt::Needs;
 use crate::error::{Kind, ServiceDown, ToolError};
 use crate::events::{Event, Events};
-use crate::input::{Input, Inputs, Look, Unanswered, missing};
+use crate::input::{Input, Inputs, Look, Unanswered, leave_out_context, missing};
 use crate::limit::Slot;
 use crate::rounds::Answers;
 
@@ -263,7 +263,8 @@ impl Call {
 
 impl Look<ToolError> for &Call {
     fn look<I: Input>(&mut self, name: &str, input: &I) -> Result<Option<I::Value>, ToolError> {
-        let question = input.request();
+        let mut question = input.request();
+        leave_out_context(&mut question, &self.caller);
         let read = self
             .answers()
             .to(name, &question)

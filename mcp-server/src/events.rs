@@ -173,6 +173,7 @@ mod tests {
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
     }
 
+    /// Covers P05.
     #[test]
     fn only_what_may_be_lost_needs_room() {
         let events = Events::default();
@@ -184,6 +185,7 @@ mod tests {
         assert_eq!(events.lock().waiting.len(), ROOM + 1);
     }
 
+    /// Covers S15.
     #[test]
     fn many_changes_become_one() {
         let cx = Context::from_waker(Waker::noop());

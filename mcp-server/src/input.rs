@@ -11,10 +11,10 @@ use std::marker::PhantomData;
 pub use mcp_macros::{Choice, Form};
 use mcp_protocol::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, Declared, ElicitAction,
-    ElicitMode, ElicitParams, ElicitResult, ElicitationCapability, EmptyParams, InputRequest,
-    ListRootsResult, RequestedSchema, Root, RootsCapability, SamplingCapability,
+    ElicitMode, ElicitParams, ElicitResult, ElicitationCapability, EmptyParams, IncludeContext,
+    InputRequest, ListRootsResult, RequestedSchema, Root, RootsCapability, SamplingCapability,
 };
-use mcp_protocol::{RawJson, ServerRequest};
+use mcp_protocol::{ProtocolVersion, RawJson, ServerRequest, connection::Caller};
 use serde::de::DeserializeOwned;
 
 pub use crate::field::{Choice, Field, FieldSchema};
@@ -302,6 +302,21 @@ pub(crate) fn missing(
             (!can).then(|| needed.roots(RootsCapability::new()))
         }
         _ => None,
+    }
+}
+
+/// Asks for no context if the client has not declared that it can add any, which since 2025-11-25
+/// it has to.
+pub(crate) fn leave_out_context(request: &mut InputRequest, caller: &Caller) {
+    let InputRequest::CreateMessage(params) = request else {
+        return;
+    };
+    let sampling = caller.capabilities().sampling.as_ref();
+    let can = sampling.is_some_and(|can| can.context.is_some());
+    if !can && caller.version() >= ProtocolVersion::V2025_11_25 {
+        params
+            .include_context
+            .take_if(|context| *context != IncludeContext::None);
     }
 }
 

@@ -162,6 +162,7 @@ mod tests {
         assert!(registry.page(None, 3).expect("a page").next.is_none());
     }
 
+    /// Covers PG04.
     #[test]
     fn a_change_between_two_pages_costs_nothing_that_stays() {
         let registry = registry(&["a", "b", "c", "d"]);
@@ -178,6 +179,7 @@ mod tests {
         assert!(third.next.is_none());
     }
 
+    /// Covers PG03.
     #[test]
     fn only_cursors_that_were_given_out_are_taken() {
         let registry = registry(&["a"]);

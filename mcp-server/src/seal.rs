@@ -206,6 +206,7 @@ mod tests {
         assert_eq!((opened.rounds, opened.answers), (2, carried().answers));
     }
 
+    /// Covers X06, X07.
     #[test]
     fn nothing_else_opens() {
         let request = call("x", "{}");
@@ -234,6 +235,7 @@ mod tests {
         }
     }
 
+    /// Covers X07.
     #[test]
     fn a_state_expires_and_has_a_size() {
         let request = call("x", "{}");

@@ -249,6 +249,7 @@ async fn same(tool: &str, arguments: Value, answer: fn(&Value) -> Value) -> (Val
     (modern.3, modern.2)
 }
 
+/// Covers EL09, X17.
 #[tokio::test(start_paused = true)]
 async fn a_handler_is_answered_the_same_in_both_eras() {
     let (reply, asked) = same("confirm", json!({ "what": "leave" }), yes).await;
@@ -262,6 +263,7 @@ async fn a_handler_is_answered_the_same_in_both_eras() {
     assert_eq!(text(&reply), "the user cancelled `sure`");
 }
 
+/// Covers EL09.
 #[tokio::test(start_paused = true)]
 async fn a_no_can_be_an_answer() {
     assert_eq!(text(&same("maybe", json!({}), yes).await.0), "yes: blue");
@@ -304,6 +306,7 @@ async fn an_answer_is_not_taken_for_another_question() {
     assert_eq!(messages, ["Question 1?", "Question 2?"]);
 }
 
+/// Covers X04, X05, EC06, M05, EL02, RO03.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_cannot_be_asked_is_not() {
     for (capabilities, tool, needed) in [
@@ -346,6 +349,7 @@ async fn a_client_that_cannot_be_asked_is_not() {
     }
 }
 
+/// Covers X06, X07, X09, CA02.
 #[tokio::test(start_paused = true)]
 async fn what_is_carried_is_checked() {
     let server = server().build().expect("it can be built");
@@ -407,6 +411,7 @@ async fn what_is_carried_is_checked() {
     assert_ne!(user.receive().await["result"]["resultType"], "complete");
 }
 
+/// Covers ST01, ST03.
 #[tokio::test(start_paused = true)]
 async fn servers_with_the_same_key_go_on_for_each_other() {
     let key = || [StateKey::new([7; 32])];
@@ -438,6 +443,7 @@ async fn servers_with_the_same_key_go_on_for_each_other() {
     }
 }
 
+/// Covers A-13, L14.
 #[tokio::test(start_paused = true)]
 async fn a_legacy_user_who_says_nothing_holds_a_call_only_so_long() {
     let server = server()
@@ -465,6 +471,7 @@ async fn a_legacy_user_who_says_nothing_holds_a_call_only_so_long() {
     assert_eq!(user.receive().await["id"], ping);
 }
 
+///
 #[tokio::test(start_paused = true)]
 async fn a_legacy_call_that_is_cancelled_while_it_asks_ends_there() {
     let server = server().build().expect("it can be built");

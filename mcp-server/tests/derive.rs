@@ -70,6 +70,7 @@ fn seven() -> u32 {
     7
 }
 
+/// Covers B-026, B-053, B-057.
 #[test]
 fn a_struct_with_everything_is_shown_with_everything() {
     assert_eq!(
@@ -111,6 +112,7 @@ fn a_struct_with_everything_is_shown_with_everything() {
     assert_eq!(Deploy::NAME, "ship.it");
 }
 
+/// Covers B-018, B-026.
 #[test]
 fn a_struct_with_nothing_is_shown_with_nothing() {
     #[derive(Deserialize, JsonSchema, Tool)]
@@ -136,6 +138,7 @@ fn a_description_that_is_given_is_taken_for_the_doc_comment() {
     assert_eq!(definition::<Documented>()["description"], "For the model.");
 }
 
+/// Covers TL08, B-124.
 #[test]
 fn an_output_is_structured_with_a_copy_as_text() {
     let shipped = Shipped {
@@ -152,6 +155,7 @@ fn an_output_is_structured_with_a_copy_as_text() {
     );
 }
 
+/// Covers B-117, B-126, B-272.
 #[test]
 fn content_is_content_alone() {
     #[derive(Deserialize, JsonSchema, Tool)]
@@ -188,6 +192,7 @@ fn arguments_are_read_as_serde_has_it() {
     assert_eq!(deploy, expected);
 }
 
+/// Covers B-056.
 #[test]
 fn null_is_the_same_as_absent_where_a_member_may_be_absent() {
     let deploy: Deploy = parse(json!({ "env": "", "limit": null, "dryRun": null })).unwrap();
@@ -266,6 +271,7 @@ fn nulls_are_looked_into_a_bounded_number_of_times() {
     assert_eq!(error.message(), "invalid type: null, expected u8");
 }
 
+/// Covers B-047, B-049, B-051.
 #[test]
 fn a_refusal_names_the_place_and_what_was_expected() {
     #[derive(Deserialize, JsonSchema, Tool)]
@@ -328,6 +334,7 @@ fn a_refusal_quotes_a_bounded_part_of_what_came() {
     assert!(unknown.contains("known are `env`"), "{unknown}");
 }
 
+/// Covers B-053.
 #[test]
 fn an_argument_that_the_tool_does_not_have_is_refused_by_name() {
     #[derive(Deserialize, JsonSchema, Tool)]
@@ -358,6 +365,7 @@ fn an_argument_that_the_tool_does_not_have_is_refused_by_name() {
     assert_eq!(refusal::<Ping>(json!({})), "taken");
 }
 
+/// Covers B-053.
 #[test]
 fn schema_and_behaviour_are_closed_or_open_together() {
     fn check<T: ToolArgs>(closed: bool, arguments: Value) {
@@ -442,6 +450,7 @@ fn schema_and_behaviour_are_closed_or_open_together() {
     check::<Tagged>(false, json!({ "b": 1, "type": "Tagged" }));
 }
 
+/// Covers B-270.
 #[test]
 fn integers_of_64_bits_are_exact() {
     #[derive(Deserialize, JsonSchema, Tool)]
@@ -634,6 +643,7 @@ impl Run<u32> for Deploy {
     }
 }
 
+/// Covers TL06, TL08, TL16, B-118, B-119, B-308.
 #[tokio::test]
 async fn a_call_runs_the_tool() {
     let call = |arguments| {
@@ -712,6 +722,7 @@ async fn a_call_runs_the_variant() {
     );
 }
 
+/// Covers TL07, B-117.
 #[tokio::test]
 async fn a_variant_that_declares_an_output_has_to_give_it() {
     #[derive(Tools)]

@@ -295,6 +295,7 @@ async fn receive(receiver: &mut <Memory as Transport>::Receiver) -> Value {
     serde_json::from_slice(&frame).expect("only JSON is written")
 }
 
+/// Covers EL07, X09.
 #[tokio::test(start_paused = true)]
 async fn a_user_fills_in_a_form_and_an_answer_that_is_none_is_asked_again() {
     for modern in [false, true] {

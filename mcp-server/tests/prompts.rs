@@ -170,6 +170,7 @@ fn the_definition_is_what_the_struct_says() {
     );
 }
 
+/// Covers PG03.
 #[tokio::test]
 async fn prompts_are_listed_in_order_and_by_pages() {
     let server = server().page_size(3).build().unwrap();
@@ -195,6 +196,7 @@ async fn prompts_are_listed_in_order_and_by_pages() {
     }
 }
 
+/// Covers PR04.
 #[tokio::test]
 async fn a_prompt_is_rendered_from_its_arguments() {
     let server = server().build().unwrap();
@@ -224,6 +226,7 @@ async fn a_prompt_is_rendered_from_its_arguments() {
     }
 }
 
+/// Covers PR02, PR03.
 #[tokio::test]
 async fn what_cannot_be_got_is_refused_by_name() {
     let server = server().build().unwrap();
@@ -255,6 +258,7 @@ async fn what_cannot_be_got_is_refused_by_name() {
     }
 }
 
+/// Covers J14.
 #[tokio::test]
 async fn a_prompt_that_fails_is_an_internal_error_with_its_text() {
     let server = server().build().unwrap();
@@ -282,6 +286,7 @@ async fn a_prompt_can_say_that_the_service_is_down() {
     assert!(matches!(served, Err(ServeError::Down(_))));
 }
 
+/// Covers CP02.
 #[tokio::test]
 async fn the_first_100_proposals_are_given_and_all_are_counted() {
     let server = server().build().unwrap();
@@ -314,6 +319,7 @@ async fn a_completion_has_the_value_the_context_and_the_state() {
     }
 }
 
+/// Covers CP03.
 #[tokio::test]
 async fn what_is_not_there_is_not_completed() {
     let server = server().build().unwrap();
@@ -357,6 +363,7 @@ async fn prompts_come_and_go_while_the_server_runs() {
     assert_eq!(prompts(&mut client).await.len(), 4);
 }
 
+/// Covers PR01, CP01.
 #[tokio::test]
 async fn a_server_without_prompts_has_none_to_ask_for() {
     let server = Server::new("test", "1").build().unwrap();

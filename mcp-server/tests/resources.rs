@@ -109,6 +109,7 @@ fn server() -> Server {
         .template(Echo("test://echo/{x}{?y}"))
 }
 
+/// Covers PG03.
 #[tokio::test]
 async fn resources_and_templates_are_listed_in_order_and_by_pages() {
     let server = server().page_size(2).build().unwrap();
@@ -154,6 +155,7 @@ async fn resources_and_templates_are_listed_in_order_and_by_pages() {
     }
 }
 
+/// Covers B-072.
 #[tokio::test]
 async fn a_server_with_one_kind_has_an_empty_list_of_the_other() {
     let fixed = StaticResource::text("test://text", "text", "text");
@@ -172,6 +174,7 @@ async fn a_server_with_one_kind_has_an_empty_list_of_the_other() {
     }
 }
 
+/// Covers RS01, B-070.
 #[tokio::test]
 async fn a_server_without_any_does_not_offer_them() {
     let server = Server::new("x", "1").build().unwrap();
@@ -182,6 +185,7 @@ async fn a_server_without_any_does_not_offer_them() {
     }
 }
 
+/// Covers RS05.
 #[tokio::test]
 async fn what_is_fixed_is_read_as_it_was_given() {
     let server = server().build().unwrap();
@@ -210,6 +214,7 @@ async fn what_is_fixed_is_read_as_it_was_given() {
     }
 }
 
+/// Covers B-327.
 #[tokio::test]
 async fn templates_are_asked_in_order_with_decoded_values() {
     let server = server().build().unwrap();
@@ -226,6 +231,7 @@ async fn templates_are_asked_in_order_with_decoded_values() {
     }
 }
 
+/// Covers RS02, RS03, EC04, EC08, B-331.
 #[tokio::test]
 async fn what_is_not_there_is_an_error_that_names_it() {
     let server = server().build().unwrap();
@@ -247,6 +253,7 @@ async fn what_is_not_there_is_an_error_that_names_it() {
     }
 }
 
+/// Covers RS10.
 #[tokio::test]
 async fn the_next_template_is_asked_if_one_has_nothing() {
     struct Here;
@@ -280,6 +287,7 @@ async fn the_next_template_is_asked_if_one_has_nothing() {
     }
 }
 
+/// Covers RS06.
 #[tokio::test]
 async fn what_goes_wrong_in_a_resource_is_an_error() {
     let server = server().build().unwrap();
@@ -319,6 +327,7 @@ async fn a_closure_reads_with_the_state() {
     }
 }
 
+/// Covers CA01.
 #[tokio::test]
 async fn how_long_results_may_be_kept_is_said_to_modern_clients() {
     let hint = |reply: &Value| {
@@ -357,6 +366,7 @@ async fn how_long_results_may_be_kept_is_said_to_modern_clients() {
     }
 }
 
+/// Covers S12, RS07, RS08, B-138.
 #[tokio::test]
 async fn clients_hear_of_what_is_added_and_removed() {
     let server = server().build().unwrap();
@@ -425,6 +435,7 @@ async fn what_was_added_can_be_read_until_it_is_removed() {
     }
 }
 
+/// Covers CP01, CP03.
 #[tokio::test]
 async fn a_template_completes_its_own_variables() {
     let ask = async |client: &mut Client, template: &str, variable: &str| {
@@ -459,6 +470,7 @@ async fn a_template_completes_its_own_variables() {
     }
 }
 
+/// Covers RS04, B-329.
 #[test]
 fn what_cannot_be_read_is_refused_when_the_server_is_built() {
     let text = |uri| StaticResource::text(uri, "x", "x");
@@ -561,6 +573,7 @@ async fn a_directory_gives_its_files() {
     }
 }
 
+/// Covers RS04.
 #[tokio::test]
 async fn a_directory_gives_nothing_that_lies_outside() {
     let tree = Tree::new("outside");
@@ -610,6 +623,7 @@ async fn a_directory_gives_nothing_that_lies_outside() {
     }
 }
 
+/// Covers RS04.
 #[cfg(unix)]
 #[tokio::test]
 async fn links_are_followed_inside_of_a_directory_only() {

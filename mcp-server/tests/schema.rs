@@ -273,6 +273,7 @@ struct Everything {
     renamed: bool,
 }
 
+/// Covers JS01, B-002, B-004, B-007, B-008, B-011, B-016, B-020, B-021, B-022.
 #[test]
 fn every_rule_holds_for_every_type() {
     input_of::<Everything>();
@@ -290,6 +291,7 @@ fn every_rule_holds_for_every_type() {
     output_of::<()>();
 }
 
+/// Covers B-001, B-004, B-013, B-014, B-022.
 #[test]
 fn a_field_has_the_plainest_schema_there_is() {
     let whole = |minimum: i64, maximum: i64| json!({ "type": "integer", "minimum": minimum, "maximum": maximum });
@@ -375,6 +377,7 @@ fn a_field_has_the_plainest_schema_there_is() {
     }
 }
 
+/// Covers TL03, B-018, B-020.
 #[test]
 fn a_type_without_members_is_an_empty_object() {
     let empty = json!({ "type": "object", "properties": {} });
@@ -389,6 +392,7 @@ fn a_type_without_members_is_an_empty_object() {
     );
 }
 
+/// Covers B-007.
 #[test]
 fn a_type_that_contains_itself_is_one_definition() {
     let node = json!({
@@ -410,6 +414,7 @@ fn a_type_that_contains_itself_is_one_definition() {
     assert!(schema.to_string().contains("How many."), "{schema}");
 }
 
+/// Covers B-026.
 #[test]
 fn what_the_words_mean_is_told_wherever_they_are_used() {
     #[derive(Deserialize, JsonSchema)]
@@ -438,6 +443,7 @@ fn many_types_in_one_another_do_not_multiply() {
     assert!(schema.as_bytes().len() < 20_000);
 }
 
+/// Covers B-057.
 #[test]
 fn defaults_are_shown_and_not_required() {
     #[derive(Deserialize, JsonSchema)]
@@ -497,6 +503,7 @@ fn an_output_says_where_it_may_be_null() {
     );
 }
 
+/// Covers B-011.
 #[test]
 fn a_choice_is_refused_as_arguments_and_taken_inside_of_them() {
     for refused in [
@@ -523,6 +530,7 @@ fn an_enum_as_arguments_keeps_its_schema_which_is_refused_when_it_is_registered(
     assert!(error.to_string().starts_with("arguments are one object"));
 }
 
+/// Covers JS01, JS07, B-016.
 #[test]
 fn schemas_written_by_hand_are_brought_into_form() {
     let table = [
@@ -774,6 +782,7 @@ fn schemas_written_by_hand_are_brought_into_form() {
     }
 }
 
+/// Covers JS02, JS03, JS05.
 #[test]
 fn a_schema_without_a_form_is_refused_with_the_place() {
     let table = [
@@ -798,6 +807,10 @@ fn a_schema_without_a_form_is_refused_with_the_place() {
             json!({ "properties": [] }),
             "this is an object of schemas (at properties)",
         ),
+        (
+            json!({ "$schema": "http://json-schema.org/draft-04/schema#" }),
+            "schemas of \"http://json-schema.org/draft-04/schema#\" are not understood (at $schema)",
+        ),
         (json!(1), "a schema is an object (at the root)"),
     ];
     for (schema, expected) in table {
@@ -805,6 +818,7 @@ fn a_schema_without_a_form_is_refused_with_the_place() {
     }
 }
 
+/// Covers JS06, B-027.
 #[test]
 fn a_deep_schema_is_refused() {
     let deep = |levels: usize| {
@@ -817,6 +831,7 @@ fn a_deep_schema_is_refused() {
     conservative(deep(400)).unwrap_err();
 }
 
+/// Covers JS06.
 #[test]
 fn a_schema_that_multiplies_is_refused() {
     let mut definitions = json!({ "0": { "type": "string" } });

@@ -196,6 +196,7 @@ fn text(reply: &Value) -> &str {
         .unwrap_or_else(|| panic!("no text: {reply}"))
 }
 
+/// Covers P03, B-235.
 #[tokio::test(start_paused = true)]
 async fn progress_comes_before_the_reply_and_in_order() {
     let mut client = Client::of(&server().build().unwrap()).await;
@@ -210,6 +211,7 @@ async fn progress_comes_before_the_reply_and_in_order() {
     }
 }
 
+/// Covers C03, P05.
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_reports_all_the_time_can_be_cancelled() {
     let mut client = Client::of(&server().build().unwrap()).await;
@@ -220,6 +222,7 @@ async fn a_handler_that_reports_all_the_time_can_be_cancelled() {
     assert_eq!(client.reply().await["id"], 2);
 }
 
+/// Covers J14, TL05, TL06, TL16, B-316.
 #[tokio::test(start_paused = true)]
 async fn what_goes_wrong_in_a_tool_is_an_answer() {
     let mut client = Client::of(&server().build().unwrap()).await;
@@ -245,6 +248,7 @@ async fn what_goes_wrong_in_a_tool_is_an_answer() {
     served.unwrap();
 }
 
+/// Covers C03.
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_handler_is_dropped_and_its_slot_given_back() {
     let server = server().max_in_flight(1).build().unwrap();
@@ -338,6 +342,7 @@ async fn a_stock_timeout_answers_the_call_and_drops_it() {
     assert_eq!(begin.elapsed().as_secs(), 1);
 }
 
+/// Covers TL11.
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_works_under_a_buffer() {
     let layers = ServiceBuilder::new()
@@ -471,6 +476,7 @@ async fn dropping_a_server_drops_what_it_runs() {
     assert_eq!(server.in_flight(), 0);
 }
 
+/// Covers B-216.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_pauses_only_itself() {
     let server = server().output_bytes(10_000).build().unwrap();
@@ -528,6 +534,7 @@ impl Run for Flood {
     }
 }
 
+/// Covers P05, B-235.
 #[tokio::test(start_paused = true)]
 async fn of_too_many_reports_the_newest_is_kept_and_comes_before_the_reply() {
     let server = Server::new("x", "1").tool::<Flood>().build().unwrap();
@@ -547,6 +554,7 @@ async fn of_too_many_reports_the_newest_is_kept_and_comes_before_the_reply() {
     assert_eq!(last, 1000.0);
 }
 
+/// Covers J20, B-044, B-046.
 #[tokio::test(start_paused = true)]
 async fn only_objects_are_arguments_and_none_is_an_empty_one() {
     let mut client = Client::of(&server().build().unwrap()).await;
@@ -558,6 +566,7 @@ async fn only_objects_are_arguments_and_none_is_an_empty_one() {
     assert_eq!(client.reply().await["error"]["code"], -32602);
 }
 
+/// Covers TL11.
 #[tokio::test(start_paused = true)]
 async fn a_connection_has_half_of_the_calls_and_what_is_refused_costs_none() {
     let server = server().max_in_flight(4).build().unwrap();
@@ -605,6 +614,7 @@ fn padded(ms: u64, bytes: usize) -> Value {
     })
 }
 
+/// Covers SE06.
 #[tokio::test(start_paused = true)]
 async fn so_many_bytes_of_calls_are_in_flight_on_a_connection() {
     let server = server()
@@ -677,6 +687,7 @@ impl Run<Arc<AtomicUsize>> for Detach {
     }
 }
 
+/// Covers B-215.
 #[tokio::test(start_paused = true)]
 async fn whoever_works_for_a_call_hears_that_it_is_cancelled() {
     let heard = Arc::new(AtomicUsize::new(0));
@@ -763,6 +774,7 @@ impl Service<Attempt> for Fails {
     }
 }
 
+/// Covers J14, SE06.
 #[tokio::test(start_paused = true)]
 async fn the_client_reads_of_a_layers_errors_only_what_is_meant_for_it() {
     for (error, says) in [
@@ -804,6 +816,7 @@ async fn what_was_finished_before_the_service_failed_is_still_written() {
     assert!(matches!(served, Err(ServeError::Down(_))), "{served:?}");
 }
 
+/// Covers T09.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_never_reads_cannot_keep_the_server() {
     let server = server().flush(Duration::from_secs(3)).build().unwrap();
@@ -903,6 +916,7 @@ async fn reports_and_requests_are_taken_in_turn() {
     assert!((5..=15).contains(&reports), "{reports} of 20 are reports");
 }
 
+/// Covers T09.
 #[tokio::test(start_paused = true)]
 async fn what_is_finished_when_the_input_ends_is_answered() {
     // Whose turn it is depends on what came last: a message, or the end of a call.
@@ -948,6 +962,7 @@ async fn what_is_finished_as_the_grace_ends_is_answered() {
     assert_eq!(rest.iter().map(text).collect::<Vec<_>>(), ["slept"]);
 }
 
+/// Covers PG03, TL02, B-133, B-135.
 #[tokio::test(start_paused = true)]
 async fn a_list_has_one_page() {
     let mut client = Client::of(&server().build().unwrap()).await;
@@ -1000,6 +1015,7 @@ impl mcp_server::Tool<()> for ByHand {
     }
 }
 
+/// Covers TL03, TL04, JS03, B-283, B-287.
 #[test]
 fn what_cannot_work_is_refused_when_the_server_is_built() {
     let by_hand = |name, schema| Server::new("x", "1").dyn_tool(Arc::new(ByHand { name, schema }));
@@ -1110,6 +1126,7 @@ async fn a_handler_that_is_down_ends_all_connections() {
     ));
 }
 
+/// Covers B-079.
 #[tokio::test(start_paused = true)]
 async fn a_writer_with_a_buffer_is_flushed_to_the_end() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, BufWriter, duplex};
@@ -1224,6 +1241,7 @@ async fn a_call_that_is_tried_again_still_holds_its_slot() {
     assert_eq!(second, 1, "the second try holds no slot");
 }
 
+/// Covers SE06.
 #[tokio::test(start_paused = true)]
 async fn all_that_a_call_keeps_in_memory_is_counted() {
     let server = server().in_flight_bytes(1 << 20).build().unwrap();

@@ -52,6 +52,7 @@ async fn a_closure_is_called_with_the_arguments_and_the_state() {
     }
 }
 
+/// Covers TL16, B-308.
 #[tokio::test]
 async fn what_goes_wrong_in_a_closure_is_the_models_to_read() {
     for mut client in clients(&server().build().unwrap()).await {
@@ -71,6 +72,7 @@ async fn a_closure_is_listed_with_its_schema() {
     }
 }
 
+/// Covers B-307.
 #[tokio::test]
 async fn a_closure_comes_and_goes_while_the_server_runs() {
     let server = server().build().unwrap();
@@ -87,6 +89,7 @@ async fn a_closure_comes_and_goes_while_the_server_runs() {
     }
 }
 
+/// Covers TL07.
 #[tokio::test]
 async fn a_closure_that_declares_an_output_has_to_give_it() {
     let definition = |name| {

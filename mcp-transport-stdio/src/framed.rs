@@ -399,6 +399,7 @@ mod tests {
         );
     }
 
+    /// Covers T01, T01c.
     #[test]
     fn line_breaks_between_tokens_are_written_as_spaces() {
         let mut sender = sender([]);
@@ -497,6 +498,7 @@ mod tests {
     }
 
     proptest! {
+        /// Covers T14, T14c.
         #[test]
         fn any_sequence_of_writes_gives_the_same_bytes(
             script in vec(

@@ -264,6 +264,7 @@ mod tests {
         check("one\ntwo\n", &["one", "two"]);
     }
 
+    /// Covers T01, T01c, B-158, B-158c.
     #[test]
     fn nothing_else_ends_a_frame() {
         check(
@@ -272,11 +273,13 @@ mod tests {
         );
     }
 
+    /// Covers T12, T12c, B-145.
     #[test]
     fn one_carriage_return_before_the_line_feed_is_dropped() {
         check("one\r\ntwo\r\r\n", &["one", "two\r"]);
     }
 
+    /// Covers T12, T12c, B-149.
     #[test]
     fn a_byte_order_mark_is_dropped_at_the_start_of_the_stream_only() {
         check(
@@ -288,6 +291,7 @@ mod tests {
         check("\u{feff}", &[]);
     }
 
+    /// Covers T12, T12c.
     #[test]
     fn blank_lines_are_skipped() {
         check("\n\r\n \t\r\none\n \n\ntwo\n  ", &["one", "two"]);
@@ -298,6 +302,7 @@ mod tests {
         check(" {} \t\n", &[" {} \t"]);
     }
 
+    /// Covers T13, T13c.
     #[test]
     fn the_last_line_needs_no_line_feed() {
         check("one\ntwo", &["one", "two"]);
@@ -312,6 +317,7 @@ mod tests {
         );
     }
 
+    /// Covers T15, T15c.
     #[test]
     fn a_longer_line_is_refused_once_and_the_next_is_taken() {
         let check = |chunks: &[&[u8]], expected: &[&str]| {
@@ -335,6 +341,7 @@ mod tests {
         assert_eq!(lines.next_frame(), None);
     }
 
+    /// Covers T15, T15c, B-087.
     #[test]
     fn a_refused_line_is_not_kept() {
         let mut lines = Lines::new(100_000);
@@ -449,6 +456,7 @@ mod tests {
     }
 
     proptest! {
+        /// Covers T13, T13c, B-161, B-161c.
         #[test]
         fn any_chunking_gives_what_the_model_says(
             pieces in vec(

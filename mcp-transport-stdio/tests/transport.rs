@@ -208,6 +208,7 @@ async fn framed_unix_sockets_conform() {
     .await;
 }
 
+/// Covers T01, T01c, B-079, B-079c, B-158, B-158c, B-161, B-161c.
 #[cfg(unix)]
 #[tokio::test]
 async fn framed_pipes_conform() {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use crate::flags::CiFlags;
 use crate::steps::{Ended, Steps};
-use crate::{tidy, workspace};
+use crate::{coverage, tidy, workspace};
 
 pub(crate) fn run(flags: &CiFlags) -> ExitCode {
     let libraries = match workspace::libraries() {
@@ -31,6 +31,7 @@ pub(crate) fn run(flags: &CiFlags) -> ExitCode {
     });
     steps.step("docs", docs);
     steps.step("tidy", || tidy::check().into());
+    steps.step("coverage table", || coverage::check().into());
     steps.step("dependencies: licences and duplicates", dependencies::deny);
     steps.step("dependencies: trees", || dependencies::trees().into());
     steps.step("oldest compiler", || oldest::check(&libraries));

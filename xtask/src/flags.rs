@@ -13,11 +13,16 @@ struct Entry {
 const TASKS: &[Entry] = &[
     Entry {
         name: "ci",
-        about: "every check of a change but its tests: format, lints, docs, tidy, dependencies, oldest compiler",
+        about: "every check of a change but its tests: format, lints, docs, tidy, coverage table, dependencies, oldest compiler",
         flags: &[(
             "--only STEP,…",
             "only the steps whose name starts with one of these",
         )],
+    },
+    Entry {
+        name: "coverage-table",
+        about: "writes COVERAGE.md: which test proves which requirement",
+        flags: &[],
     },
     Entry {
         name: "fairness",
@@ -59,6 +64,7 @@ const TASKS: &[Entry] = &[
 pub(crate) enum Task {
     Help,
     Ci(CiFlags),
+    CoverageTable,
     Fairness(FairnessFlags),
     Interop(InteropFlags),
     /// Started by `interop` between a client and a server; not for people.
@@ -103,6 +109,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
     };
     match task.as_str() {
         "ci" => ci(words).map(Task::Ci),
+        "coverage-table" => words.end().map(|()| Task::CoverageTable),
         "fairness" => fairness(words).map(Task::Fairness),
         "interop" => interop(words).map(Task::Interop),
         "interop-spy" => spy(words).map(Task::Spy),
@@ -116,7 +123,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
 pub(crate) fn usage() -> String {
     let mut text = String::from("cargo xtask TASK\n");
     for task in TASKS {
-        text += &format!("\n  {:<10}{}\n", task.name, task.about);
+        text += &format!("\n  {:<16}{}\n", task.name, task.about);
         for (flag, about) in task.flags {
             text += &format!("      {flag:<18}{about}\n");
         }

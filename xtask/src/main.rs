@@ -1,7 +1,7 @@
 //! The repository's own tasks: `cargo xtask TASK`, or `cargo xtask` for the list.
 //!
 //! One file per task; the flags of all of them are in `flags.rs`. `workspace.rs` knows where things are and
-//! how cargo is called, `steps.rs` runs named steps and sums them up.
+//! how cargo is called, `source.rs` takes files apart, `steps.rs` runs named steps and sums them up.
 
 #![expect(
     clippy::print_stdout,
@@ -9,10 +9,12 @@
 )]
 
 mod ci;
+mod coverage;
 #[cfg(unix)]
 mod fairness;
 mod flags;
 mod interop;
+mod source;
 mod steps;
 mod tidy;
 mod workspace;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Task::Ci(flags) => ci::run(&flags),
+        Task::CoverageTable => coverage::run(),
         #[cfg(unix)]
         Task::Fairness(flags) => fairness::run(&flags),
         #[cfg(not(unix))]

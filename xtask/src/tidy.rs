@@ -4,13 +4,10 @@
 
 mod bans;
 mod sizes;
-mod source;
 
 use std::process::ExitCode;
-use std::{fs, io, path::Path};
 
-use source::{Source, line_of};
-
+use crate::source::{self, Source, line_of};
 use crate::workspace;
 
 pub(crate) fn run() -> ExitCode {
@@ -25,8 +22,7 @@ pub(crate) fn run() -> ExitCode {
 
 /// Prints what breaks a rule, and the sizes, which are nobody's rule.
 pub(crate) fn check() -> Result<(), String> {
-    let sources =
-        read(workspace::root()).map_err(|error| format!("read the workspace: {error}"))?;
+    let sources = source::read(workspace::root())?;
     let mut count = 0;
     for source in &sources {
         for Finding { line, why } in findings(source) {
@@ -126,36 +122,6 @@ fn lints(source: &Source) -> Option<Finding> {
     missing.then(|| Finding::new("", 0, "lints are inherited: `[lints] workspace = true`"))
 }
 
-/// Every file that a person wrote.
-fn read(root: &Path) -> io::Result<Vec<Source>> {
-    let mut sources = Vec::new();
-    walk(root, "", &mut sources)?;
-    sources.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(sources)
-}
-
-fn walk(folder: &Path, prefix: &str, sources: &mut Vec<Source>) -> io::Result<()> {
-    const SKIPPED: &[&str] = &["target", ".git", "node_modules", "wip"];
-    const READ: &[&str] = &["rs", "toml", "md", "py", "mjs"];
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = format!("{prefix}{name}");
-        if entry.file_type()?.is_dir() {
-            if !SKIPPED.contains(&name.as_str()) {
-                walk(&entry.path(), &format!("{path}/"), sources)?;
-            }
-        } else if path == ".ci/run"
-            || name
-                .rsplit_once('.')
-                .is_some_and(|(_, end)| READ.contains(&end))
-        {
-            sources.push(Source::new(path, fs::read_to_string(entry.path())?));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,13 +182,5 @@ mod tests {
             count("mcp-protocol/fuzz/Cargo.toml", "[package]\n\n[workspace]\n"),
             0
         );
-    }
-
-    #[test]
-    fn this_repository_is_read() {
-        let sources = read(workspace::root()).expect("the workspace is readable");
-        let paths: Vec<_> = sources.iter().map(|source| source.path.as_str()).collect();
-        assert!(paths.contains(&"xtask/src/tidy/source.rs"));
-        assert!(!paths.iter().any(|path| path.starts_with("target")));
     }
 }

@@ -167,6 +167,7 @@ fn both_eras_are_asked_the_same_and_end_the_same() {
     }
 }
 
+/// Covers X04, X05, EL02, RO03, M05.
 #[test]
 fn a_client_is_asked_only_what_it_has_declared() {
     for era in ERAS {
@@ -186,6 +187,7 @@ fn a_client_is_asked_only_what_it_has_declared() {
     }
 }
 
+/// Covers X06.
 #[test]
 fn a_changed_state_is_refused() {
     for (from, to) in [("\"rounds\"", "\"rounds \""), (".", ".0"), ("{", "")] {

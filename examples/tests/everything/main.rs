@@ -194,6 +194,7 @@ const TOOLS: [&str; 34] = [
     "interop_cancel_count",
 ];
 
+/// Covers TL03.
 #[test]
 fn the_list_has_all_tools_with_description_and_schema() {
     for era in ERAS {
@@ -210,6 +211,7 @@ fn the_list_has_all_tools_with_description_and_schema() {
     }
 }
 
+/// Covers LG01.
 #[test]
 fn the_capabilities_are_those_of_what_works() {
     let mut peer = Client::start(Era::Modern).peer;
@@ -258,6 +260,7 @@ fn check_logging(client: &mut Client, meta: &Value, wanted: bool) {
     }
 }
 
+/// Covers LG02.
 #[test]
 fn a_legacy_session_hears_logs_of_the_level_that_it_has_set() {
     let mut client = Client::start(Era::Legacy);
@@ -270,6 +273,7 @@ fn a_legacy_session_hears_logs_of_the_level_that_it_has_set() {
     client.peer.ends_well();
 }
 
+/// Covers LG03, LG04.
 #[test]
 fn a_modern_request_hears_logs_of_the_level_that_it_names() {
     let mut client = Client::start(Era::Modern);
@@ -281,6 +285,7 @@ fn a_modern_request_hears_logs_of_the_level_that_it_names() {
     client.peer.ends_well();
 }
 
+/// Covers P02, P03, P04, B-237, B-238.
 #[test]
 fn progress_is_told_to_the_token_that_asked_for_it() {
     for era in ERAS {
@@ -310,6 +315,7 @@ fn reports_come_one_by_one() {
     client.peer.ends_well();
 }
 
+/// Covers JS07.
 #[test]
 fn a_schema_by_hand_keeps_its_conditions() {
     let schema = json!({

@@ -13,6 +13,7 @@ fn of_each(list: &Value, member: &str) -> Vec<String> {
     members.map(|text| text.expect("text").to_owned()).collect()
 }
 
+/// Covers RS05.
 #[test]
 fn resources_are_listed_and_read() {
     for era in ERAS {
@@ -62,6 +63,7 @@ fn resources_are_listed_and_read() {
     }
 }
 
+/// Covers RS02, EC04, EC08.
 #[test]
 fn an_unknown_resource_has_the_code_of_the_era() {
     for (era, code) in [(Era::Legacy, -32002), (Era::Modern, -32602)] {
@@ -78,6 +80,7 @@ fn an_unknown_resource_has_the_code_of_the_era() {
     }
 }
 
+/// Covers PR04.
 #[test]
 fn prompts_are_rendered() {
     let uri = "test://example";
@@ -183,6 +186,7 @@ const CHANGES: [(&str, &str, &str, &str); 3] = [
     ),
 ];
 
+/// Covers TL13, S12, B-138.
 #[test]
 fn what_comes_and_goes_is_told_and_listed() {
     for era in ERAS {
@@ -218,6 +222,7 @@ fn what_comes_and_goes_is_told_and_listed() {
     }
 }
 
+/// Covers RS07, RS08, S03.
 #[test]
 fn a_touched_resource_is_told_to_those_who_asked() {
     let touch = |id, uri| call(id, "interop_touch_resource", json!({ "uri": uri }));
@@ -248,6 +253,7 @@ fn a_touched_resource_is_told_to_those_who_asked() {
     }
 }
 
+/// Covers PG03.
 #[test]
 fn lists_come_in_pages() {
     let mut peer =

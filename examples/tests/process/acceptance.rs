@@ -22,6 +22,7 @@ fn assert_busy(reply: &Value, id: u64, scope: &str, limit: u64) {
     );
 }
 
+///
 #[test]
 fn a01_a_later_quick_request_overtakes_a_slow_call() {
     let mut peer = Peer::legacy("2025-06-18", LIMITS);
@@ -33,6 +34,7 @@ fn a01_a_later_quick_request_overtakes_a_slow_call() {
     assert_eq!(peer.rest(), [] as [Value; 0]);
 }
 
+///
 #[test]
 fn a02_a_hundred_pings_are_answered_in_order_before_the_sleeps() {
     let mut peer = Peer::legacy("2025-06-18", LIMITS);
@@ -51,6 +53,7 @@ fn a02_a_hundred_pings_are_answered_in_order_before_the_sleeps() {
     assert_eq!(slept, [Some(1), Some(2)]);
 }
 
+/// Covers A-03, TL11, EC02.
 #[test]
 fn a03_a_call_beyond_the_share_is_refused_at_once() {
     let mut peer = Peer::legacy("2025-06-18", LIMITS);
@@ -66,6 +69,7 @@ fn a03_a_call_beyond_the_share_is_refused_at_once() {
     assert_eq!(peer.rest(), [] as [Value; 0]);
 }
 
+///
 #[cfg(unix)]
 #[test]
 fn a05_the_server_is_full_when_two_connections_use_their_shares() {
@@ -91,6 +95,7 @@ fn a05_the_server_is_full_when_two_connections_use_their_shares() {
     assert_eq!(text(&c.receive()), "slept");
 }
 
+///
 #[test]
 fn a06_a_full_server_still_answers_what_is_not_work() {
     let mut peer = Peer::legacy("2025-06-18", LIMITS);
@@ -112,6 +117,7 @@ fn a06_a_full_server_still_answers_what_is_not_work() {
     assert!(at - begin < millis(500));
 }
 
+/// Covers A-07, C03.
 #[test]
 fn a07_a_cancelled_call_is_silent_and_gives_its_slot_back() {
     for era in [Value::clone, |message: &Value| modern(message.clone())] {
@@ -127,6 +133,7 @@ fn a07_a_cancelled_call_is_silent_and_gives_its_slot_back() {
     }
 }
 
+/// Covers A-09, J04, B-173.
 #[test]
 fn a09_an_id_in_flight_is_refused_and_the_first_call_unharmed() {
     let mut peer = Peer::legacy("2025-06-18", LIMITS);
@@ -139,6 +146,7 @@ fn a09_an_id_in_flight_is_refused_and_the_first_call_unharmed() {
     assert_eq!(peer.rest(), [] as [Value; 0]);
 }
 
+/// Covers A-10, J05.
 #[test]
 fn a10_ids_keep_their_type() {
     let mut peer = Peer::legacy("2025-06-18", LIMITS);
@@ -150,6 +158,7 @@ fn a10_ids_keep_their_type() {
     }
 }
 
+/// Covers A-15, T09, B-028.
 #[test]
 fn a15_calls_that_run_at_the_end_of_input_are_cut_off_after_the_grace() {
     for (args, least, most) in [
@@ -171,6 +180,7 @@ fn a15_calls_that_run_at_the_end_of_input_are_cut_off_after_the_grace() {
     }
 }
 
+/// Covers A-16, T09.
 #[test]
 fn a16_calls_that_end_within_the_grace_are_answered() {
     let mut peer = Peer::legacy("2025-06-18", &["--grace", "3000"]);
@@ -184,6 +194,7 @@ fn a16_calls_that_end_within_the_grace_are_answered() {
     assert!(begin.elapsed() < millis(1500), "{:?}", begin.elapsed());
 }
 
+/// Covers A-17, T01, B-139, B-140.
 #[test]
 fn a17_text_of_any_language_comes_back_as_it_was() {
     let text_sent = "\u{e9}\u{20ac}\u{1f600}\u{2028}\u{85}\u{7f}";
@@ -194,6 +205,7 @@ fn a17_text_of_any_language_comes_back_as_it_was() {
     peer.ends_well();
 }
 
+///
 #[test]
 fn a18_a_server_that_goes_down_ends_with_its_reason() {
     // Idle, by a call, and by a panic of the transport's.
@@ -230,6 +242,7 @@ const BAD_LINES: &[(&[u8], i64)] = &[
     (b"true\n", -32600),
 ];
 
+/// Covers, J10, J11, B-177, B-178.
 #[test]
 fn a21_a22_a23_bad_lines_are_answered_with_id_null_and_cost_only_themselves() {
     let mut peer = Peer::start(&[]);
@@ -248,6 +261,7 @@ fn a21_a22_a23_bad_lines_are_answered_with_id_null_and_cost_only_themselves() {
     peer.ends_well();
 }
 
+/// Covers J10, J11, J17.
 #[test]
 fn a21_a22_a23_bad_lines_are_answered_without_an_id_in_the_modern_era() {
     let mut peer = Peer::start(&[]);
@@ -263,6 +277,7 @@ fn a21_a22_a23_bad_lines_are_answered_without_an_id_in_the_modern_era() {
     assert_eq!(peer.receive()["id"], 2);
 }
 
+/// Covers A-25, T15, B-087.
 #[test]
 fn a25_a_line_over_the_limit_is_refused_without_keeping_it() {
     let limit = 4 << 20;
@@ -296,6 +311,7 @@ fn a25_a_line_over_the_limit_is_refused_without_keeping_it() {
     }
 }
 
+/// Covers A-27, T12, T13, B-149.
 #[test]
 fn a27_line_ends_of_all_kinds_and_a_last_line_without_one() {
     let mut peer = Peer::start(&[]);
@@ -316,6 +332,7 @@ fn a27_line_ends_of_all_kinds_and_a_last_line_without_one() {
     assert!(peer.ends_within(SOON).success());
 }
 
+/// Covers A-28, B-030, B-034, B-198, B-292.
 #[cfg(unix)]
 #[test]
 fn a28_a_signal_ends_a_server_whose_stdin_is_open() {
@@ -331,6 +348,7 @@ fn a28_a_signal_ends_a_server_whose_stdin_is_open() {
 }
 
 /// Sent to this very process, which it ends if nobody listens yet.
+/// Covers A-28, B-034.
 #[cfg(unix)]
 #[tokio::test]
 async fn a28_a_signal_is_not_missed_although_it_comes_at_once() {
@@ -342,6 +360,7 @@ async fn a28_a_signal_is_not_missed_although_it_comes_at_once() {
     assert!(ended.is_ok());
 }
 
+///
 #[cfg(unix)]
 #[test]
 fn a28_a_running_call_has_its_grace_when_a_signal_comes() {
@@ -358,6 +377,7 @@ fn a28_a_running_call_has_its_grace_when_a_signal_comes() {
     assert!(took > millis(1900) && took < millis(2500), "{took:?}");
 }
 
+///
 #[test]
 fn a30_a_reply_comes_while_stdin_stays_open() {
     let mut peer = Peer::start(&[]);

@@ -101,6 +101,7 @@ impl Connection {
     }
 }
 
+/// Covers A-05, SE06.
 #[test]
 fn a_flooded_connection_harms_nobody_else_and_recovers() {
     const CALLS: u64 = 100_000;
@@ -165,6 +166,7 @@ fn a_flooded_connection_harms_nobody_else_and_recovers() {
     }
 }
 
+/// Covers C10.
 #[test]
 fn the_outcome_of_a_cancelled_call_never_answers_the_next_one_with_its_id() {
     let server = SocketServer::start(&[]);

@@ -11,6 +11,7 @@ fn millis(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
+/// Covers T01, B-158.
 #[test]
 fn frame_only_a_line_feed_ends_a_message() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -23,6 +24,7 @@ fn frame_only_a_line_feed_ends_a_message() {
     assert_eq!(text(&peer.receive()), odd);
 }
 
+/// Covers T13.
 #[test]
 fn frame_bytes_may_come_one_at_a_time() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -32,6 +34,7 @@ fn frame_bytes_may_come_one_at_a_time() {
     assert_eq!(text(&peer.receive()), "\u{1f600}");
 }
 
+/// Covers T15, B-162.
 #[test]
 fn frame_headers_of_another_protocol_are_no_messages() {
     let mut peer = Peer::start(&[]);
@@ -41,6 +44,7 @@ fn frame_headers_of_another_protocol_are_no_messages() {
     assert_eq!(peer.receive()["id"], 1);
 }
 
+/// Covers T01, B-144, B-148.
 #[test]
 fn frame_output_is_one_line_each_without_carriage_returns() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -50,6 +54,7 @@ fn frame_output_is_one_line_each_without_carriage_returns() {
     assert!(!line.contains(&b'\r') && !line.contains(&b'\n'));
 }
 
+/// Covers J05, B-165, B-166, B-169.
 #[test]
 fn ids_are_echoed_byte_for_byte() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -79,6 +84,7 @@ fn ids_are_echoed_byte_for_byte() {
     }
 }
 
+/// Covers J02, B-171.
 #[test]
 fn ids_that_are_none_are_refused_and_their_request_not_run() {
     let mut peer = Peer::start(&[]);
@@ -102,6 +108,7 @@ fn ids_that_are_none_are_refused_and_their_request_not_run() {
     assert!(peer.is_alive());
 }
 
+/// Covers J06, J12, J13, B-163, B-181, B-183.
 #[test]
 fn badinput_costs_only_itself() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
@@ -151,6 +158,7 @@ fn badinput_costs_only_itself() {
     }
 }
 
+/// Covers B-274, SE06.
 #[test]
 fn badinput_of_any_depth_or_size_is_survived() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -174,6 +182,7 @@ fn badinput_of_any_depth_or_size_is_survived() {
     assert_eq!(peer.receive()["id"], 2);
 }
 
+/// Covers J15, J17, B-288, B-289.
 #[test]
 fn batch_is_for_one_revision_only() {
     let batch = json!([ping(1), { "jsonrpc": "2.0", "method": "x" }, sleep(2, 100), echo(3, "x")]);
@@ -196,6 +205,7 @@ fn batch_is_for_one_revision_only() {
     }
 }
 
+/// Covers B-079, B-083.
 #[test]
 fn big_replies_of_any_size_arrive_whole() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -214,6 +224,7 @@ fn big_replies_of_any_size_arrive_whole() {
     }
 }
 
+/// Covers B-081.
 #[test]
 fn big_replies_are_written_before_the_end() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -228,6 +239,7 @@ fn big_replies_are_written_before_the_end() {
     assert!(peer.ends_within(SOON).success());
 }
 
+/// Covers B-216.
 #[test]
 fn big_a_client_may_write_much_before_it_reads() {
     let (mut child, mut stdin, stdout) = unread(&["--cap", "1000", "--share", "1000"]);
@@ -250,6 +262,7 @@ fn big_a_client_may_write_much_before_it_reads() {
     assert!(child.wait().expect("it is our child").success());
 }
 
+/// Covers T02, T04, B-092, B-093, B-095, B-311, B-314, B-326.
 #[test]
 fn stdout_carries_nothing_but_messages() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -273,6 +286,7 @@ fn stdout_carries_nothing_but_messages() {
     );
 }
 
+/// Covers J14, B-316, B-320.
 #[test]
 fn panic_costs_only_its_own_call() {
     for era in [Value::clone, |message: &Value| modern(message.clone())] {
@@ -293,6 +307,7 @@ fn panic_costs_only_its_own_call() {
     }
 }
 
+/// Covers B-224.
 #[test]
 fn panic_gives_the_slot_back() {
     let mut peer = Peer::legacy("2025-06-18", &["--cap", "2", "--share", "1"]);
@@ -304,6 +319,7 @@ fn panic_gives_the_slot_back() {
     assert_eq!(text(&peer.receive()), "free");
 }
 
+/// Covers L12, B-276, B-277, B-278, B-282, B-298.
 #[test]
 fn concur_slow_calls_block_neither_pings_nor_each_other() {
     for args in [&[][..], &["--current-thread"]] {
@@ -328,6 +344,7 @@ fn concur_slow_calls_block_neither_pings_nor_each_other() {
     }
 }
 
+/// Covers C03, C05, B-206, B-214.
 #[test]
 fn cancel_is_followed_by_nothing_about_the_call() {
     let mut peer = Peer::legacy("2025-06-18", &[]);
@@ -358,6 +375,7 @@ fn cancel_of_a_blocking_call_keeps_its_slot_until_it_returns() {
     assert_eq!(text(&peer.receive()), "free");
 }
 
+/// Covers T09, B-036, B-299.
 #[test]
 fn eof_answers_what_was_read_before_it() {
     let mut peer = Peer::start(&[]);
@@ -372,12 +390,14 @@ fn eof_answers_what_was_read_before_it() {
     assert!(peer.ends_within(SOON).success());
 }
 
+/// Covers T09, B-028.
 #[test]
 fn eof_before_anything_is_no_error() {
     let peer = Peer::start(&[]);
     assert_eq!(peer.ends_well(), "");
 }
 
+/// Covers B-032, B-039, B-040.
 #[test]
 fn eof_of_a_client_that_is_gone_altogether_is_quiet() {
     let traffic = [sleep(1, 100), echo(2, &"x".repeat(200_000))];
@@ -395,6 +415,7 @@ fn eof_of_a_client_that_is_gone_altogether_is_quiet() {
     }
 }
 
+/// Covers B-295.
 #[test]
 fn runtime_a_stuck_handler_does_not_hold_the_process() {
     for args in [

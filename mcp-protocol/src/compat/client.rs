@@ -1,54 +1,31 @@
 //! What a client is asked and answers, fitted.
 
 use super::server::fit_structured_content;
-use super::{each, fit_annotations, fit_content, fit_request_meta, fit_tool, keep};
+use super::{each, fit_tool};
 use crate::RawJson;
 use crate::types::{
     CreateMessageParams, CreateMessageResult, ElicitMode, ElicitParams, PrimitiveSchema,
     SamplingBlock, SamplingContent, SamplingMessage, SingleSelectSchema,
 };
-use crate::version::Era;
 use crate::version::ProtocolVersion::{self, *};
 
 /// Fits a question to the user.
 ///
-/// Before 2025-11-25 there are forms only, and only a boolean field says what stands there at
-/// first. 2025-11-25 wants an id for a web page, for a later notification that the user is
-/// done with it; since handlers of the newest revision send none, the URL serves as the id.
+/// Before 2025-11-25 choices have names in another way. 2025-11-25 wants an id for a web page,
+/// for a later notification that the user is done with it; since handlers of the newest revision
+/// send none, the URL serves as the id.
 pub fn fit_elicit_params(params: &mut ElicitParams, version: ProtocolVersion) {
-    keep(&mut params.task, version == V2025_11_25);
-    keep(&mut params.elicitation_id, version == V2025_11_25);
-    if version.era() == Era::Modern {
-        params.meta = None;
-    }
-    fit_request_meta(&mut params.meta, version);
     let by_page = params.mode == Some(ElicitMode::Url);
     if version == V2025_11_25 && by_page && params.elicitation_id.is_none() {
         params.elicitation_id.clone_from(&params.url);
     }
-    if version < V2025_11_25 {
-        params.mode = params.mode.take().filter(|_| by_page);
-        if let Some(schema) = &mut params.requested_schema {
-            schema.schema = None;
-            for property in schema.properties.schemas_mut() {
-                fit_primitive(property);
+    let form = params.requested_schema.as_mut();
+    if let Some(form) = form.filter(|_| version < V2025_11_25) {
+        for field in form.properties.schemas_mut() {
+            if let PrimitiveSchema::SingleSelect(field) = field {
+                name_choices(field);
             }
         }
-    }
-}
-
-/// Makes a field one of 2025-06-18.
-fn fit_primitive(schema: &mut PrimitiveSchema) {
-    match schema {
-        PrimitiveSchema::String(schema) => schema.default_value = None,
-        PrimitiveSchema::Number(schema) => schema.default_value = None,
-        PrimitiveSchema::SingleSelect(schema) => {
-            schema.default_value = None;
-            name_choices(schema);
-        }
-        PrimitiveSchema::Boolean(_)
-        | PrimitiveSchema::MultiSelect(_)
-        | PrimitiveSchema::Unknown(_) => {}
     }
 }
 
@@ -66,21 +43,10 @@ fn name_choices(schema: &mut SingleSelectSchema) {
 
 /// Fits a question to the model.
 ///
-/// Before 2025-11-25 there are no tools, and a message is one block: one of more blocks
-/// becomes as many messages.
+/// Before 2025-11-25 a message is one block: one of more blocks becomes as many messages.
 pub fn fit_create_message_params(params: &mut CreateMessageParams, version: ProtocolVersion) {
-    keep(&mut params.task, version == V2025_11_25);
-    keep(&mut params.tools, version >= V2025_11_25);
-    keep(&mut params.tool_choice, version >= V2025_11_25);
-    if version.era() == Era::Modern {
-        params.meta = None;
-    }
-    fit_request_meta(&mut params.meta, version);
-    each(
-        params.tools.as_deref_mut().unwrap_or_default(),
-        version,
-        fit_tool,
-    );
+    let tools = params.tools.as_deref_mut().unwrap_or_default();
+    each(tools, version, fit_tool);
     let is_array = |message: &SamplingMessage| matches!(message.content, SamplingContent::Many(_));
     if version < V2025_11_25 && params.messages.iter().any(is_array) {
         params.messages = std::mem::take(&mut params.messages)
@@ -103,10 +69,8 @@ fn split(message: SamplingMessage) -> Vec<SamplingMessage> {
 
 /// Fits a message to or from the model, but for the number of its blocks.
 ///
-/// Before 2025-11-25 a tool that is called, and what came of it, are text: their JSON. Before
-/// 2025-03-26 audio is a note that there was some.
+/// Before 2025-11-25 a tool that is called, and what came of it, are text: their JSON.
 pub fn fit_sampling_message(message: &mut SamplingMessage, version: ProtocolVersion) {
-    keep(&mut message.meta, version >= V2025_11_25);
     fit_sampling_content(&mut message.content, version);
 }
 
@@ -119,29 +83,17 @@ fn fit_sampling_content(content: &mut SamplingContent, version: ProtocolVersion)
 
 fn fit_block(block: &mut SamplingBlock, version: ProtocolVersion) {
     match block {
-        SamplingBlock::Audio(audio) if version < V2025_03_26 => {
-            *block = SamplingBlock::text(format!("({})", audio.mime_type));
-        }
         SamplingBlock::ToolUse(_) | SamplingBlock::ToolResult(_) if version < V2025_11_25 => {
             let json = RawJson::encode(block).expect("blocks always encode");
             *block = SamplingBlock::text(json.as_str());
         }
-        _ => {}
-    }
-    let (annotations, meta) = match block {
-        SamplingBlock::Text(text) => (&mut text.annotations, &mut text.meta),
-        SamplingBlock::Image(image) => (&mut image.annotations, &mut image.meta),
-        SamplingBlock::Audio(audio) => (&mut audio.annotations, &mut audio.meta),
         SamplingBlock::ToolResult(result) => {
             if let Some(value) = &mut result.structured_content {
                 fit_structured_content(value, version);
             }
-            return each(&mut result.content, version, fit_content);
         }
-        SamplingBlock::ToolUse(_) | SamplingBlock::Unknown(_) => return,
-    };
-    fit_annotations(annotations, version);
-    keep(meta, version >= V2025_06_18);
+        _ => {}
+    }
 }
 
 /// Fits what the model said.

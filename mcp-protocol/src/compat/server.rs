@@ -1,9 +1,9 @@
 //! What a server offers, fitted.
 
-use super::{fit_annotations, fit_content, keep};
+use super::{each, fit_content};
 use crate::RawJson;
-use crate::types::{CallToolResult, Prompt, Resource, ResourceTemplate, Tool};
-use crate::version::ProtocolVersion::{self, *};
+use crate::types::{CallToolResult, Tool};
+use crate::version::{Era, ProtocolVersion};
 use crate::wire::{Extra, wire};
 
 /// Fits a tool.
@@ -12,13 +12,7 @@ use crate::wire::{Extra, wire};
 /// objects. An output schema that may be another's is that of an object with the member
 /// `result`, as [`fit_call_tool_result`] makes one.
 pub fn fit_tool(tool: &mut Tool, version: ProtocolVersion) {
-    keep(&mut tool.title, version >= V2025_06_18);
-    keep(&mut tool.annotations, version >= V2025_03_26);
-    keep(&mut tool.output_schema, version >= V2025_06_18);
-    keep(&mut tool.meta, version >= V2025_06_18);
-    keep(&mut tool.icons, version >= V2025_11_25);
-    keep(&mut tool.execution, version == V2025_11_25);
-    if version <= V2025_11_25 {
+    if version.era() == Era::Legacy {
         spell_out_booleans(&mut tool.input_schema);
         if let Some(schema) = &mut tool.output_schema {
             make_object_schema(schema);
@@ -29,48 +23,17 @@ pub fn fit_tool(tool: &mut Tool, version: ProtocolVersion) {
 
 /// Fits what a tool answered.
 ///
-/// Before 2025-06-18 there is no structured content. Up to 2025-11-25 it is an object: any
-/// other value becomes its member `result`.
+/// Up to 2025-11-25 structured content is an object: any other value becomes its member
+/// `result`.
 pub fn fit_call_tool_result(result: &mut CallToolResult, version: ProtocolVersion) {
-    keep(&mut result.structured_content, version >= V2025_06_18);
     if let Some(value) = &mut result.structured_content {
         fit_structured_content(value, version);
     }
-    if version < V2025_11_25 {
-        for content in &mut result.content {
-            fit_content(content, version);
-        }
-    }
-}
-
-/// Fits a prompt.
-pub fn fit_prompt(prompt: &mut Prompt, version: ProtocolVersion) {
-    keep(&mut prompt.title, version >= V2025_06_18);
-    keep(&mut prompt.meta, version >= V2025_06_18);
-    keep(&mut prompt.icons, version >= V2025_11_25);
-    for argument in prompt.arguments.iter_mut().flatten() {
-        keep(&mut argument.title, version >= V2025_06_18);
-    }
-}
-
-/// Fits a resource.
-pub fn fit_resource(resource: &mut Resource, version: ProtocolVersion) {
-    keep(&mut resource.title, version >= V2025_06_18);
-    keep(&mut resource.meta, version >= V2025_06_18);
-    keep(&mut resource.icons, version >= V2025_11_25);
-    fit_annotations(&mut resource.annotations, version);
-}
-
-/// Fits a template of resources.
-pub fn fit_resource_template(template: &mut ResourceTemplate, version: ProtocolVersion) {
-    keep(&mut template.title, version >= V2025_06_18);
-    keep(&mut template.meta, version >= V2025_06_18);
-    keep(&mut template.icons, version >= V2025_11_25);
-    fit_annotations(&mut template.annotations, version);
+    each(&mut result.content, version, fit_content);
 }
 
 pub(super) fn fit_structured_content(value: &mut RawJson, version: ProtocolVersion) {
-    if version <= V2025_11_25 && !value.is_object() {
+    if version.era() == Era::Legacy && !value.is_object() {
         *value = object([("result", value.clone())]);
     }
 }

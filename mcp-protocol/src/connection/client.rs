@@ -28,8 +28,7 @@ use crate::methods::{
     ServerResult,
 };
 use crate::types::{
-    CancelledParams, ClientCapabilities, EmptyNotificationParams, EmptyResult, ListenResult,
-    ProgressParams,
+    CancelledParams, EmptyNotificationParams, EmptyResult, ListenResult, ProgressParams,
 };
 use crate::version::{Era, ProtocolVersion};
 
@@ -88,8 +87,6 @@ struct Question {
 /// See the [module](crate::connection) for the contract.
 pub struct ClientConnection {
     config: Arc<ClientConfig>,
-    /// What modern requests declare.
-    capabilities: Arc<ClientCapabilities>,
     stage: Stage,
     calls: Calls,
     questions: BTreeMap<AskId, Question>,
@@ -103,11 +100,8 @@ impl ClientConnection {
     /// A connection on which nothing has happened yet.
     #[must_use]
     pub fn new(config: Arc<ClientConfig>) -> Self {
-        let mut capabilities = config.capabilities.clone();
-        compat::fit_client_capabilities(&mut capabilities, ProtocolVersion::LATEST);
         Self {
             config,
-            capabilities: Arc::new(capabilities),
             stage: Stage::New,
             calls: Calls::default(),
             questions: BTreeMap::new(),
@@ -201,7 +195,7 @@ impl ClientConnection {
     /// Tells the server something, if its revision has such a notification.
     ///
     /// That a call is cancelled and that the session has begun is told without being asked to.
-    pub fn notify(&mut self, mut notification: ClientNotification) {
+    pub fn notify(&mut self, notification: ClientNotification) {
         let Some(version) = self.peer().map(|peer| peer.version) else {
             return;
         };
@@ -211,7 +205,6 @@ impl ClientConnection {
             _ => version.era() == Era::Legacy,
         };
         if fits {
-            compat::fit_client_notification(&mut notification, version);
             self.send(ClientMessage::Notification(notification.into()));
         }
     }
@@ -298,7 +291,10 @@ impl ClientConnection {
         };
         match call.and_then(|call| Some((call, self.calls.close(call)?))) {
             Some((id, call)) => self.done(id, call.outcome(answer), now),
-            None => self.ignore(format_args!("an answer to no open request: {id:?}")),
+            None => {
+                let id = id.map_or("none".to_owned(), |id| id.to_string());
+                self.ignore(format_args!("an answer to no open request, id {id}"));
+            }
         }
     }
 
@@ -577,7 +573,7 @@ impl ClientConnection {
         if era == Era::Modern {
             let meta = meta.get_or_insert_default();
             meta.protocol_version = Some(version.to_string());
-            meta.client_capabilities = Some(self.capabilities.clone());
+            meta.client_capabilities = Some(self.config.capabilities.clone());
             meta.client_info = self.config.names_itself.then(|| self.config.info.clone());
             meta.log_level = options.log;
         }

@@ -81,7 +81,7 @@ pub struct ClientConfig {
     pub names_itself: bool,
     /// What the client can do. A question of a legacy server without its capability is
     /// refused here.
-    pub capabilities: ClientCapabilities,
+    pub capabilities: Arc<ClientCapabilities>,
     /// The revisions that are spoken. Default: all. With a modern one among them the server
     /// is probed; with a legacy one it is initialized if it is not modern.
     pub versions: Vec<ProtocolVersion>,
@@ -96,7 +96,7 @@ impl ClientConfig {
         Self {
             info: Arc::new(info),
             names_itself: true,
-            capabilities: ClientCapabilities::default(),
+            capabilities: Arc::default(),
             versions: ProtocolVersion::ALL.to_vec(),
             limits: ClientLimits::default(),
         }

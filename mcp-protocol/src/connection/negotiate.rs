@@ -121,7 +121,7 @@ pub(super) fn request(config: &ClientConfig, version: ProtocolVersion) -> Client
         Era::Modern => ClientRequest::Discover(EmptyParams::new()),
         Era::Legacy => {
             let info = (*config.info).clone();
-            let capabilities = config.capabilities.clone();
+            let capabilities = (*config.capabilities).clone();
             let params = InitializeParams::new(version.as_str(), capabilities, info);
             ClientRequest::Initialize(params.into())
         }

@@ -158,8 +158,8 @@ impl ServerConnection {
         let mut params = ProgressParams::new(token.clone(), report.progress);
         params.total = report.total.filter(|total| total.is_finite());
         params.message = report.message;
-        let (id, version) = (open.id.clone(), open.caller.version());
-        self.notify(ServerNotification::Progress(params), version, Some(id));
+        let id = open.id.clone();
+        self.notify(ServerNotification::Progress(params), Some(id));
     }
 
     /// Sends the caller a log message, if it wants messages of that level.
@@ -179,14 +179,15 @@ impl ServerConnection {
         }
         let mut params = LogMessageParams::new(message.level, message.data);
         params.logger = message.logger;
-        let (id, version) = (open.id.clone(), open.caller.version());
-        self.notify(ServerNotification::LogMessage(params), version, Some(id));
+        let id = open.id.clone();
+        self.notify(ServerNotification::LogMessage(params), Some(id));
     }
 
     /// Asks the client something on behalf of a call.
     ///
-    /// `None` when it cannot be asked: the call has ended, its caller is modern or of a
-    /// revision without such questions, or [`Limits::asks`] are open.
+    /// `None` when it cannot be asked: the call has ended, its caller is modern or has not
+    /// declared that it can be asked this, or [`Limits::asks`] are open. Its revision does not
+    /// matter: who can answer declares it.
     pub fn ask(
         &mut self,
         call: CallId,
@@ -197,7 +198,7 @@ impl ServerConnection {
         let method = question.method();
         let version = open.caller.version();
         if open.caller.era() == Era::Modern
-            || !method.versions()?.contains(&version)
+            || !can_answer(open.caller.capabilities(), &method)
             || self.asks.len() >= self.config.limits.asks
         {
             return None;
@@ -414,7 +415,6 @@ impl ServerConnection {
         if let Some(error) = error {
             return self.refuse(Some(id), error, batch);
         }
-        let version = caller.version();
         let call = self.open(id.clone(), caller, None, Kind::Listening);
         let granted = subscriptions::grant(params.notifications, &self.config.capabilities);
         self.subscriptions.open(call, granted.clone());
@@ -422,7 +422,6 @@ impl ServerConnection {
         let acknowledged = AcknowledgedParams::new(granted).meta(meta);
         self.notify(
             ServerNotification::SubscriptionsAcknowledged(acknowledged),
-            version,
             Some(id),
         );
     }
@@ -537,13 +536,9 @@ impl ServerConnection {
 
     /// Tells the client that a question need not be answered any more.
     fn withdraw(&mut self, ask: AskId) {
-        let Some(terms) = self.session.terms() else {
-            return;
-        };
-        let version = terms.version;
         if self.phase == Phase::Open {
             let params = CancelledParams::new().request_id(ask.to_wire());
-            self.notify(ServerNotification::Cancelled(params), version, None);
+            self.notify(ServerNotification::Cancelled(params), None);
         }
     }
 
@@ -628,13 +623,13 @@ impl ServerConnection {
         self.answer(message, Some(id), batch);
     }
 
-    /// Says whose result it is.
+    /// Says whose result it is, unless it says so itself.
     fn sign(&self, result: &mut ServerResult) {
-        if let Some(meta) = result.meta_mut() {
+        result.edit_meta(|meta| {
             let meta = meta.get_or_insert_default();
             meta.server_info
                 .get_or_insert_with(|| self.config.info.clone());
-        }
+        });
     }
 
     fn answer(&mut self, message: ServerMessage, about: Option<RequestId>, batch: Option<BatchId>) {
@@ -644,26 +639,19 @@ impl ServerConnection {
         }
     }
 
-    fn notify(
-        &mut self,
-        mut notification: ServerNotification,
-        version: ProtocolVersion,
-        about: Option<RequestId>,
-    ) {
-        compat::fit_notification(&mut notification, version);
+    fn notify(&mut self, notification: ServerNotification, about: Option<RequestId>) {
         self.send(ServerMessage::Notification(notification.into()), about);
     }
 
     fn publish_to_session(&mut self, change: &Change) {
-        let Some(terms) = self.session.ready() else {
+        if self.session.ready().is_none() {
             return;
-        };
-        let version = terms.version;
+        }
         let told = self
             .subscriptions
             .session_hears(change, &self.config.capabilities);
         for change in told {
-            self.notify(notice(change, None), version, None);
+            self.notify(notice(change, None), None);
         }
     }
 
@@ -671,10 +659,10 @@ impl ServerConnection {
         let Some(call) = self.calls.get(stream) else {
             return;
         };
-        let (id, version) = (call.id.clone(), call.caller.version());
+        let id = call.id.clone();
         for change in self.subscriptions.stream_hears(stream, change) {
             let meta = NotificationMeta::new().subscription_id(id.clone());
-            self.notify(notice(change, Some(meta)), version, Some(id.clone()));
+            self.notify(notice(change, Some(meta)), Some(id.clone()));
         }
     }
 
@@ -687,6 +675,16 @@ impl ServerConnection {
         let limit = u64::try_from(limit).unwrap_or(u64::MAX);
         BusyData::new(SERVER_BUSY, BusyScope::Connection, limit, method.as_str())
             .into_error(self.config.busy_code)
+    }
+}
+
+/// Whether a client has declared that it can be asked this.
+fn can_answer(declared: &ClientCapabilities, question: &Method) -> bool {
+    match question {
+        Method::CreateMessage => declared.sampling.is_some(),
+        Method::Elicit => declared.elicitation.is_some(),
+        Method::ListRoots => declared.roots.is_some(),
+        question => *question == Method::Ping,
     }
 }
 

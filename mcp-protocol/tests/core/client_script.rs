@@ -1,5 +1,7 @@
 //! Conversations with the client's core. See `client_support` for how to read them.
 
+use std::time::Duration;
+
 use mcp_protocol::{Era, ProtocolVersion};
 
 use crate::client_support::{check, check_with, config};
@@ -62,7 +64,7 @@ fn the_probe_says_who_asks() {
     check(
         r#"
         ? connect
-        < 1 server/discover = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "roots": {}, "sampling": {}}, "io.modelcontextprotocol/clientInfo": {"name": "scripted", "version": "1.0.0"}}}
+        < 1 server/discover = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "roots": {"listChanged": true}, "sampling": {}}, "io.modelcontextprotocol/clientInfo": {"name": "scripted", "version": "1.0.0"}}}
         ? connect
         -
         "#,
@@ -73,7 +75,7 @@ fn the_probe_says_who_asks() {
 fn a_client_need_not_name_itself() {
     let mut config = config();
     config.names_itself = false;
-    let envelope = r#"{"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "roots": {}, "sampling": {}}}}"#;
+    let envelope = r#"{"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "roots": {"listChanged": true}, "sampling": {}}}}"#;
     let discovered = DISCOVERED.replace('\n', " ");
     check_with(
         config,
@@ -346,6 +348,25 @@ fn the_handshake_fails_without_a_cancel() {
 }
 
 #[test]
+fn a_server_may_take_as_long_to_begin_as_it_is_given() {
+    let mut config = config().only(Era::Legacy);
+    config.limits.initialize = Duration::from_secs(3600);
+    let initialized = initialized(1, "2025-11-25");
+    check_with(
+        config,
+        &format!(
+            "
+            ? connect
+            < 1 initialize
+            ? wait 3599999
+            -
+            {initialized}
+            "
+        ),
+    );
+}
+
+#[test]
 fn a_server_that_dies_of_the_probe_is_told_apart() {
     check(&format!(
         "{PROBE}
@@ -493,6 +514,8 @@ fn junk_harms_nothing_and_is_never_answered() {
         ! ignored
         > raw {"jsonrpc": "2.0", "id": 9, "result": {}, "error": {}}
         ! ignored
+        > raw {"jsonrpc": "2.0", "id": 3, "method": 5}
+        ! ignored not a message
         > notifications/unheard/of
         ! heard notifications/unheard/of
         > notifications/message {"data": 1}
@@ -553,13 +576,17 @@ fn the_kind_of_a_result_is_a_modern_matter() {
         < 3 tools/call
         > 3 ok {"resultType": "input_required", "content": [{"type": "text", "text": "a"}]}
         ! done a ok {"content": [{"type": "text", "text": "a"}]}
+        ? call b tools/list
+        < 4 tools/list
+        > 4 ok {"resultType": "some", "tools": []}
+        ! done b ok
         "#,
     );
 }
 
 #[test]
 fn a_call_says_only_what_its_revision_has() {
-    let call = r#"tools/call {"name": "x", "_meta": {"progressToken": "mine", "own": 1}, "requestState": "s"}"#;
+    let call = r#"tools/call {"name": "x", "_meta": {"progressToken": "mine", "own": 1}}"#;
     check_legacy(
         "2025-11-25",
         &format!(
@@ -577,8 +604,8 @@ fn a_call_says_only_what_its_revision_has() {
         r#"
         ? log a tools/list
         < 2 tools/list {"_meta": {"io.modelcontextprotocol/logLevel": "warning", "io.modelcontextprotocol/clientInfo": {"name": "scripted"}}}
-        ? follow b 1000 1000 tools/call {"name": "x", "requestState": "s"}
-        < 3 tools/call {"requestState": "s", "_meta": {"progressToken": 3, "io.modelcontextprotocol/clientCapabilities": {"roots": {}}}}
+        ? follow b 1000 1000 tools/call {"name": "x", "requestState": "s", "_meta": {"own": 1}}
+        < 3 tools/call {"requestState": "s", "_meta": {"own": 1, "progressToken": 3, "io.modelcontextprotocol/clientCapabilities": {"roots": {}}}}
         "#,
     );
 }
@@ -629,7 +656,7 @@ fn the_first_revision_declares_no_completion() {
     check_legacy(
         "2024-11-05",
         r#"
-        ? call a completion/complete {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}, "context": {}}
+        ? call a completion/complete {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}}
         < 3 completion/complete = {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}}
         "#,
     );
@@ -797,6 +824,10 @@ fn a_legacy_server_asks_what_was_declared() {
         ! ask s sampling/createMessage
         ? refuse s
         < 1 error -32603
+        > 1 sampling/createMessage {"messages": [], "maxTokens": 5}
+        ! ask t sampling/createMessage
+        ? sample t
+        < 1 ok {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
         > 2 ping
         < 2 ok {}
         > 3 elicitation/create {"mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {}}}
@@ -818,10 +849,23 @@ fn a_legacy_server_asks_what_was_declared() {
 }
 
 #[test]
+fn an_answer_is_fitted_to_the_revision() {
+    check_legacy(
+        "2025-06-18",
+        r#"
+        > 1 sampling/createMessage {"messages": [], "maxTokens": 5}
+        ! ask q sampling/createMessage
+        ? sample q
+        < 1 ok {"content": {"type": "text"}}
+        "#,
+    );
+}
+
+#[test]
 fn what_was_not_declared_is_refused() {
     let mut config = config().only(Era::Legacy);
-    config.capabilities = Default::default();
-    config.capabilities.elicitation = serde_json::from_str(r#"{"url": {}}"#).expect("one mode");
+    let declared = serde_json::from_str(r#"{"elicitation": {"url": {}}}"#);
+    config.capabilities = declared.expect("one mode");
     let initialized = initialized(1, "2025-11-25");
     check_with(
         config,

@@ -14,7 +14,7 @@
 //! ? follow a 500 900 tools/call   … wants progress, waits 500 ms for each and 900 in all
 //! ? log a tools/call              … wants log messages
 //! ? cancel a | notify notifications/x
-//! ? answer q | refuse q           a question has its answer
+//! ? answer q | sample q | refuse q    a question has its answer
 //! ? skip                          the transport has skipped a long line
 //! ? eof | shutdown | wait 500     the input ends; we end; milliseconds pass
 //! ! connected 2025-11-25          what the driver is told
@@ -149,6 +149,16 @@ impl Play {
             ["answer", name] => {
                 let result = ListRootsResult::new(vec![Root::new("file:///a")]);
                 let result = ClientResult::ListRoots(result);
+                self.connection.reply(self.asks[name], Ok(result.into()));
+            }
+            ["sample", name] => {
+                let result = json!({
+                    "role": "assistant",
+                    "model": "m",
+                    "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }],
+                });
+                let result = serde_json::from_value(result).expect("it is a result");
+                let result = ClientResult::CreateMessage(result);
                 self.connection.reply(self.asks[name], Ok(result.into()));
             }
             ["refuse", name] => {

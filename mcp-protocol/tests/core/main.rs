@@ -3,7 +3,9 @@
 mod client_promises;
 mod client_script;
 mod client_support;
+mod fitted;
 mod pair;
 mod promises;
+mod rules;
 mod script;
 mod support;

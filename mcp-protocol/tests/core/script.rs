@@ -18,6 +18,7 @@ fn check_ready(script: &str) {
     check(&format!("{READY}{script}"));
 }
 
+/// Covers L02.
 #[test]
 fn the_handshake_agrees_on_what_the_client_asks_for() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
@@ -30,6 +31,7 @@ fn the_handshake_agrees_on_what_the_client_asks_for() {
     }
 }
 
+/// Covers L02, B-254, B-255.
 #[test]
 fn the_handshake_offers_the_newest_instead_of_what_is_not_spoken() {
     for version in ["1999-01-01", "2099-01-01", "2026-07-28", ""] {
@@ -42,6 +44,7 @@ fn the_handshake_offers_the_newest_instead_of_what_is_not_spoken() {
     }
 }
 
+/// Covers L11.
 #[test]
 fn a_second_handshake_is_refused_and_harms_nothing() {
     check_ready(
@@ -67,6 +70,7 @@ fn a_modern_only_server_names_its_revisions_to_initialize() {
     );
 }
 
+/// Covers L12, B-227.
 #[test]
 fn ping_is_answered_at_any_time_with_an_empty_object() {
     check(
@@ -85,6 +89,7 @@ fn ping_is_answered_at_any_time_with_an_empty_object() {
     );
 }
 
+/// Covers L08, B-250.
 #[test]
 fn legacy_requests_need_a_session() {
     check(
@@ -137,6 +142,7 @@ fn replies_go_out_as_calls_end() {
     );
 }
 
+/// Covers J04, B-173.
 #[test]
 fn an_open_id_is_refused_and_the_first_call_unharmed() {
     check_ready(
@@ -171,6 +177,7 @@ fn ids_are_compared_with_their_type() {
     );
 }
 
+/// Covers B-206.
 #[test]
 fn nothing_is_said_after_a_cancel() {
     check_ready(
@@ -189,6 +196,7 @@ fn nothing_is_said_after_a_cancel() {
     );
 }
 
+/// Covers C10.
 #[test]
 fn the_outcome_of_a_cancelled_call_cannot_answer_the_next_with_its_id() {
     check_ready(
@@ -207,6 +215,7 @@ fn the_outcome_of_a_cancelled_call_cannot_answer_the_next_with_its_id() {
     );
 }
 
+/// Covers C05, C10, B-214.
 #[test]
 fn a_cancel_of_nothing_is_ignored_and_not_remembered() {
     check_ready(
@@ -227,6 +236,7 @@ fn a_cancel_of_nothing_is_ignored_and_not_remembered() {
     );
 }
 
+/// Covers J09, B-060, B-171.
 #[test]
 fn notifications_are_never_answered() {
     check_ready(
@@ -257,6 +267,7 @@ fn answers_to_nothing_are_ignored() {
     );
 }
 
+/// Covers J10, J11.
 #[test]
 fn junk_is_answered_with_a_null_id_until_a_newer_revision_is_spoken() {
     check(
@@ -302,6 +313,7 @@ fn a_refused_modern_request_does_not_say_what_its_sender_speaks() {
     );
 }
 
+/// Covers J01, J02, J06.
 #[test]
 fn a_readable_id_is_used_however_broken_the_rest_is() {
     check(
@@ -326,6 +338,7 @@ fn a_readable_id_is_used_however_broken_the_rest_is() {
     );
 }
 
+/// Covers J17.
 #[test]
 fn a_batch_is_refused_whole_but_in_the_one_revision_that_has_them() {
     for version in ["2024-11-05", "2025-06-18"] {
@@ -340,6 +353,7 @@ fn a_batch_is_refused_whole_but_in_the_one_revision_that_has_them() {
     }
 }
 
+/// Covers J15, B-289.
 #[test]
 fn the_replies_to_a_batch_come_as_one() {
     check(
@@ -354,6 +368,7 @@ fn the_replies_to_a_batch_come_as_one() {
     );
 }
 
+/// Covers J15.
 #[test]
 fn cancelled_members_of_a_batch_are_left_out() {
     check(
@@ -375,6 +390,7 @@ fn cancelled_members_of_a_batch_are_left_out() {
     );
 }
 
+/// Covers J15.
 #[test]
 fn a_batch_of_nothing_to_answer_is_answered_with_nothing() {
     check(
@@ -389,6 +405,7 @@ fn a_batch_of_nothing_to_answer_is_answered_with_nothing() {
     );
 }
 
+/// Covers J16.
 #[test]
 fn bad_batches_are_refused_whole() {
     check(
@@ -407,6 +424,7 @@ fn bad_batches_are_refused_whole() {
     );
 }
 
+/// Covers P02, P03, P04, B-237, B-242.
 #[test]
 fn progress_only_with_a_token_and_only_rising() {
     check_ready(
@@ -445,6 +463,7 @@ fn progress_only_with_a_token_and_only_rising() {
     );
 }
 
+/// Covers LG02, LG03, LG04, M10.
 #[test]
 fn logs_only_at_the_level_that_was_asked_for() {
     check_ready(
@@ -501,6 +520,7 @@ fn a_legacy_caller_can_be_asked() {
     );
 }
 
+/// Covers C02, EC12, L14.
 #[test]
 fn every_question_is_answered_once() {
     check_ready(
@@ -534,6 +554,7 @@ fn every_question_is_answered_once() {
     );
 }
 
+/// Covers L14.
 #[test]
 fn each_question_has_its_own_deadline() {
     check_ready(
@@ -612,6 +633,7 @@ fn so_many_questions_may_be_open() {
     );
 }
 
+/// Covers T06.
 #[test]
 fn a_modern_caller_is_never_asked() {
     check_ready(
@@ -624,20 +646,43 @@ fn a_modern_caller_is_never_asked() {
     );
 }
 
+/// Covers L09.
 #[test]
-fn a_caller_of_a_revision_without_a_question_is_not_asked_it() {
-    check(
-        r#"
-        > 1 initialize "2025-03-26"
-        < 1 ok
-        > 2 tools/call "ask"
-        ! start 2 a
-        ? ask a q
-        -
-        "#,
-    );
+fn a_legacy_caller_is_asked_what_it_has_declared_in_whatever_revision() {
+    let questions = [
+        ("elicitation", "elicitation/create"),
+        ("sampling", "sampling/createMessage"),
+        ("roots", "roots/list"),
+    ];
+    let mut config = config();
+    config.limits.asks = 8;
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        for (declared, _) in questions {
+            let mut script = format!(
+                r#"
+                > 1 initialize {{"protocolVersion": "{version}", "capabilities": {{"{declared}": {{}}}}, "clientInfo": {{"name": "x", "version": "1"}}}}
+                < 1 ok
+                > 2 tools/call "ask"
+                ! start 2 a
+                ? ask a ping ping
+                < ask ping ping
+                ? ask a custom acme/question
+                -
+                "#,
+            );
+            for (capability, method) in questions {
+                script.push_str(&format!("? ask a {capability} {method}\n"));
+                script.push_str(&match capability == declared {
+                    true => format!("< ask {capability} {method}\n"),
+                    false => "-\n".to_owned(),
+                });
+            }
+            check_with(config.clone(), &script);
+        }
+    }
 }
 
+/// Covers B-078, D02, M04, M07.
 #[test]
 fn a_modern_request_needs_no_handshake() {
     check(
@@ -652,6 +697,7 @@ fn a_modern_request_needs_no_handshake() {
     );
 }
 
+/// Covers M03, M15.
 #[test]
 fn a_modern_request_has_to_say_who_asks() {
     check(
@@ -697,6 +743,7 @@ fn a_revision_that_is_not_spoken_is_refused_before_anything_else() {
     );
 }
 
+/// Covers J12, L15.
 #[test]
 fn methods_exist_in_their_revisions_only() {
     check_ready(
@@ -723,6 +770,7 @@ fn methods_exist_in_their_revisions_only() {
     );
 }
 
+/// Covers D04.
 #[test]
 fn both_eras_are_spoken_on_one_connection() {
     check(
@@ -743,6 +791,7 @@ fn both_eras_are_spoken_on_one_connection() {
     );
 }
 
+/// Covers L09, S14, RS01, PR01, CP01, LG01.
 #[test]
 fn what_is_not_offered_is_no_method() {
     let mut config = config();
@@ -800,6 +849,7 @@ fn instructions_are_given_in_either_handshake() {
     );
 }
 
+/// Covers J13, J20, J21, M14, B-074.
 #[test]
 fn parameters_of_the_wrong_shape_are_refused() {
     check_ready(
@@ -822,6 +872,7 @@ fn parameters_of_the_wrong_shape_are_refused() {
     );
 }
 
+/// Covers S01, S02, S03, S09, S12, M09, RS08.
 #[test]
 fn a_stream_is_acknowledged_before_it_is_told_anything() {
     check(
@@ -848,6 +899,7 @@ fn a_stream_is_acknowledged_before_it_is_told_anything() {
     );
 }
 
+/// Covers S02, S05, S06, S15.
 #[test]
 fn each_stream_is_told() {
     check(
@@ -871,6 +923,7 @@ fn each_stream_is_told() {
     );
 }
 
+/// Covers S04, S14.
 #[test]
 fn a_stream_is_granted_only_what_there_is() {
     let mut config = config();
@@ -888,6 +941,7 @@ fn a_stream_is_granted_only_what_there_is() {
     );
 }
 
+/// Covers L06, RS07.
 #[test]
 fn a_legacy_session_is_told_once_it_is_ready() {
     check(
@@ -977,6 +1031,7 @@ fn a_stream_in_a_batch_is_refused() {
     );
 }
 
+/// Covers S15.
 #[test]
 fn a_session_may_hold_so_many_subscriptions() {
     check_ready(
@@ -999,6 +1054,7 @@ fn a_session_may_hold_so_many_subscriptions() {
     );
 }
 
+/// Covers T09.
 #[test]
 fn calls_have_a_grace_when_the_input_ends() {
     check_ready(
@@ -1024,6 +1080,7 @@ fn calls_have_a_grace_when_the_input_ends() {
     );
 }
 
+/// Covers T09.
 #[test]
 fn the_end_comes_at_once_when_nothing_runs() {
     check("? eof\n! close 0");
@@ -1075,6 +1132,7 @@ fn calls_that_wait_for_an_answer_end_with_the_input() {
     );
 }
 
+/// Covers L07, B-225, B-232.
 #[test]
 fn a_client_that_never_says_initialized_is_served() {
     check(
@@ -1129,6 +1187,7 @@ fn of_everything_each_is_told_its_own() {
     );
 }
 
+/// Covers S15.
 #[test]
 fn a_uri_has_a_length() {
     let long = "x".repeat(9_000);
@@ -1142,6 +1201,7 @@ fn a_uri_has_a_length() {
     ));
 }
 
+/// Covers SE06.
 #[test]
 fn an_answer_repeats_only_so_much() {
     let long = "\u{7f}".repeat(100_000);

@@ -12,10 +12,12 @@
 //! ? progress a 0.5                … reports progress
 //! ? log a info hello              … logs
 //! ? ask a q                       … asks for a confirmation, called `q` from now on
+//! ? ask a q roots/list            … asks something else
 //! ? publish tools                 something changed: tools, prompts, resources, everything or a URI
 //! ? eof | shutdown | wait 500     the input ends; we end; milliseconds pass
 //! < 1 ok {…}                      we send a result that has at least these members
-//! < 1 error -32600                … an error (`null` and `absent` are ids, too)
+//! < 1 error -32600 {…}            … an error with this code and at least these members
+//!                                 (`null` and `absent` are ids, too)
 //! < batch 1 2                     … one array with the replies to these
 //! < notifications/progress {…}    … a notification
 //! < ask q elicitation/create      … a request
@@ -155,17 +157,19 @@ impl Play {
                 };
                 self.connection.log(self.call(call)?, message);
             }
-            ["ask", call, name] => {
-                let question = json!({
+            ["ask", call, name, ref rest @ ..] => {
+                let method = *rest.first().unwrap_or(&"elicitation/create");
+                // What any question has to say.
+                let params = json!({
                     "message": "Sure?",
                     "requestedSchema": { "type": "object", "properties": {} },
+                    "messages": [],
+                    "maxTokens": 1,
                 });
-                let question = serde_json::from_value(question).expect("a question");
+                let question = ServerRequest::parse(method.into(), Some(params.into()));
+                let question = question.expect("a question");
                 let call = self.call(call)?;
-                let ask = self
-                    .connection
-                    .ask(call, ServerRequest::Elicit(question), self.now);
-                if let Some(ask) = ask {
+                if let Some(ask) = self.connection.ask(call, question, self.now) {
                     self.asks.insert(name.to_owned(), ask);
                 }
             }
@@ -232,8 +236,12 @@ impl Play {
                     "null" => sent.get("id") == Some(&Value::Null),
                     wire => sent["id"] == id(wire),
                 };
+                let (code, members) = code.split_once(' ').unwrap_or((code, "{}"));
                 let expected: i64 = code.parse().expect("a code");
-                if !is_id || sent["error"]["code"] != expected {
+                if !is_id
+                    || sent["error"]["code"] != expected
+                    || !contains(&sent["error"], &parse(members))
+                {
                     return wrong();
                 }
             }
@@ -338,12 +346,15 @@ pub(crate) fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|why| panic!("{text}: {why}"))
 }
 
-/// Whether a value has at least the members of another.
+/// Whether a value has at least the members of another; one that is "absent" there must not be here.
 pub(crate) fn contains(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
-        (Value::Object(whole), Value::Object(part)) => part
-            .iter()
-            .all(|(key, part)| whole.get(key).is_some_and(|whole| contains(whole, part))),
+        (Value::Object(whole), Value::Object(part)) => {
+            part.iter().all(|(key, part)| match whole.get(key) {
+                Some(whole) => contains(whole, part),
+                None => part == "absent",
+            })
+        }
         (whole, part) => whole == part,
     }
 }

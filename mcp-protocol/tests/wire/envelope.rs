@@ -106,6 +106,7 @@ fn a_malformed_error_still_answers_its_request() {
     }
 }
 
+/// Covers J10.
 #[test]
 fn what_is_not_json_has_no_id() {
     for frame in [
@@ -134,6 +135,7 @@ fn what_is_not_json_has_no_id() {
     }
 }
 
+/// Covers J01, J02, J06, J11.
 #[test]
 fn what_is_no_message_is_answered_with_the_id_that_can_be_read() {
     let one = || Some(RequestId::from(1));
@@ -212,6 +214,7 @@ fn what_is_no_message_is_answered_with_the_id_that_can_be_read() {
     }
 }
 
+/// Covers J09.
 #[test]
 fn what_was_meant_as_a_notification_or_answer_is_not_answered() {
     for frame in [
@@ -232,6 +235,7 @@ fn what_was_meant_as_a_notification_or_answer_is_not_answered() {
     }
 }
 
+/// Covers B-274, SE06.
 #[test]
 fn deep_nesting_is_only_carried() {
     let depth = 100_000;
@@ -265,6 +269,7 @@ fn deep_nesting_is_only_carried() {
     assert_eq!(batch.members().len(), 1);
 }
 
+/// Covers B-270.
 #[test]
 fn long_numbers_and_lone_surrogates_are_carried_as_they_are() {
     let digits = "9".repeat(5_000);
@@ -287,6 +292,7 @@ fn long_numbers_and_lone_surrogates_are_carried_as_they_are() {
     assert_eq!(bad(frame).error.code, ErrorCode::INVALID_REQUEST);
 }
 
+/// Covers J15.
 #[test]
 fn the_members_of_a_batch_are_messages_of_their_own() {
     let Incoming::Batch(batch) = parse(
@@ -314,6 +320,7 @@ fn the_members_of_a_batch_are_messages_of_their_own() {
     assert_eq!(empty.members(), []);
 }
 
+/// Covers T15.
 #[test]
 fn a_line_that_is_too_long_says_so() {
     let bad = BadMessage::too_long(16);

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::spec;
 
+/// Covers B-077, B-077c.
 #[test]
 fn every_example_is_read_and_written_again() {
     let Some(folder) = spec::folder() else { return };

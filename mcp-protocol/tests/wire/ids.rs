@@ -18,6 +18,7 @@ fn assert_exact(text: &str) {
     assert_eq!(serde_json::to_string(&token).expect("tokens encode"), text);
 }
 
+/// Covers J05, P04.
 #[test]
 fn the_ends_of_the_range_are_exact() {
     for text in [
@@ -64,6 +65,7 @@ fn a_number_and_its_digits_are_two_ids() {
     assert_eq!(RequestId::from(1_u64), read("1").expect("an id"));
 }
 
+/// Covers J02, M14.
 #[test]
 fn nothing_else_is_an_id() {
     for text in [

@@ -26,6 +26,7 @@ fn again<T: DeserializeOwned + Serialize>(value: Value) -> Value {
     written(&read::<T>(value))
 }
 
+/// Covers J21, J21c, B-128.
 #[test]
 fn null_for_an_optional_member_is_absent_and_never_written() {
     let tool = json!({
@@ -79,6 +80,7 @@ fn null_that_means_something_is_kept() {
     assert!(refused::<Tool>(json!({ "name": null, "inputSchema": {} })));
 }
 
+/// Covers J18, J18c, M11, M11c, M12, M12c, B-076, JS07c.
 #[test]
 fn members_that_are_not_known_are_written_back_as_they_came() {
     let text = r#"{"name":"a","inputSchema":{"x-b" : 1.0, "a":[1e2]},"x-one":{"b":1,"a":2},"x-two":12345678901234567890123}"#;
@@ -407,6 +409,7 @@ fn a_cursor_may_be_empty() {
     );
 }
 
+/// Covers PR03.
 #[test]
 fn values_of_prompt_arguments_are_strings() {
     assert!(refused::<GetPromptParams>(
@@ -414,6 +417,7 @@ fn values_of_prompt_arguments_are_strings() {
     ));
 }
 
+/// Covers J20, B-074.
 #[test]
 fn absent_parameters_are_an_empty_object() {
     assert!(matches!(

@@ -168,15 +168,19 @@ pub(crate) fn embedded() -> EmbeddedResource {
         .meta(meta())
 }
 
-pub(crate) fn blocks() -> Vec<ContentBlock> {
-    vec![
+/// Every kind of content that a revision has, or that is said in another way in it.
+pub(crate) fn blocks(version: ProtocolVersion) -> Vec<ContentBlock> {
+    let mut blocks = vec![
         text().into(),
         image().into(),
-        audio().into(),
         resource_link().into(),
         embedded().into(),
         EmbeddedResource::new(blob_contents()).into(),
-    ]
+    ];
+    if version >= ProtocolVersion::V2025_03_26 {
+        blocks.push(audio().into());
+    }
+    blocks
 }
 
 pub(crate) fn resource() -> Resource {
@@ -262,9 +266,9 @@ pub(crate) fn call_tool_params() -> CallToolParams {
         .request_state("state")
 }
 
-pub(crate) fn call_tool_result() -> CallToolResult {
+pub(crate) fn call_tool_result(version: ProtocolVersion) -> CallToolResult {
     CallToolResult::new()
-        .content(blocks())
+        .content(blocks(version))
         .structured_content(raw(json!([1])))
         .is_error(false)
         .result_type(ResultType::Complete)
@@ -278,8 +282,11 @@ pub(crate) fn get_prompt_params() -> GetPromptParams {
         .request_state("state")
 }
 
-pub(crate) fn get_prompt_result() -> GetPromptResult {
-    let messages: Vec<_> = blocks().into_iter().map(PromptMessage::user).collect();
+pub(crate) fn get_prompt_result(version: ProtocolVersion) -> GetPromptResult {
+    let messages: Vec<_> = blocks(version)
+        .into_iter()
+        .map(PromptMessage::user)
+        .collect();
     GetPromptResult::new(messages)
         .description("An a")
         .result_type(ResultType::Complete)
@@ -387,20 +394,23 @@ pub(crate) fn tool_use() -> ToolUseContent {
 
 pub(crate) fn tool_result() -> ToolResultContent {
     ToolResultContent::new("1")
-        .content(blocks())
+        .content(blocks(ProtocolVersion::LATEST))
         .structured_content(raw(json!(null)))
         .is_error(false)
         .meta(meta())
 }
 
-pub(crate) fn sampling_blocks() -> Vec<SamplingBlock> {
-    vec![
+pub(crate) fn sampling_blocks(version: ProtocolVersion) -> Vec<SamplingBlock> {
+    let mut blocks = vec![
         text().into(),
         image().into(),
-        audio().into(),
         tool_use().into(),
         tool_result().into(),
-    ]
+    ];
+    if version >= ProtocolVersion::V2025_03_26 {
+        blocks.push(audio().into());
+    }
+    blocks
 }
 
 pub(crate) fn model_preferences() -> ModelPreferences {
@@ -411,12 +421,12 @@ pub(crate) fn model_preferences() -> ModelPreferences {
         .intelligence_priority(1.0)
 }
 
-pub(crate) fn create_message_params() -> CreateMessageParams {
-    let mut messages: Vec<_> = sampling_blocks()
+pub(crate) fn create_message_params(version: ProtocolVersion) -> CreateMessageParams {
+    let mut messages: Vec<_> = sampling_blocks(version)
         .into_iter()
         .map(|block| SamplingMessage::user(block).meta(meta()))
         .collect();
-    messages.push(SamplingMessage::assistant(sampling_blocks()));
+    messages.push(SamplingMessage::assistant(sampling_blocks(version)));
     messages.push(SamplingMessage::assistant(Vec::new()));
     CreateMessageParams::new(messages, 100_u64)
         .system_prompt("Well?")
@@ -431,8 +441,8 @@ pub(crate) fn create_message_params() -> CreateMessageParams {
         .meta(full_request_meta())
 }
 
-pub(crate) fn create_message_result() -> CreateMessageResult {
-    CreateMessageResult::new(Role::Assistant, sampling_blocks(), "model")
+pub(crate) fn create_message_result(version: ProtocolVersion) -> CreateMessageResult {
+    CreateMessageResult::new(Role::Assistant, sampling_blocks(version), "model")
         .stop_reason(StopReason::ToolUse)
         .meta(result_meta())
 }
@@ -455,7 +465,7 @@ pub(crate) fn input_required(version: ProtocolVersion) -> InputRequiredResult {
         ("page", InputRequest::Elicit(page().elicitation_id("1"))),
         (
             "model",
-            InputRequest::CreateMessage(create_message_params()),
+            InputRequest::CreateMessage(create_message_params(version)),
         ),
         ("roots", InputRequest::ListRoots(EmptyParams::new())),
         (

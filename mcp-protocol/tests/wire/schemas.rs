@@ -15,26 +15,31 @@ use serde_json::{Value, json};
 use super::samples::*;
 use super::spec::Schema;
 
+/// Covers D16.
 #[test]
 fn what_is_written_fits_2024_11_05() {
     check(V2024_11_05);
 }
 
+/// Covers D16.
 #[test]
 fn what_is_written_fits_2025_03_26() {
     check(V2025_03_26);
 }
 
+/// Covers D16.
 #[test]
 fn what_is_written_fits_2025_06_18() {
     check(V2025_06_18);
 }
 
+/// Covers D16, J07, J08, EL05, B-077, B-077c.
 #[test]
 fn what_is_written_fits_2025_11_25() {
     check(V2025_11_25);
 }
 
+/// Covers D16, J07, J08, X03, EL05, B-077, B-077c.
 #[test]
 fn what_is_written_fits_2026_07_28() {
     check(V2026_07_28);
@@ -214,15 +219,13 @@ impl Written {
     }
 
     fn server_notification(&mut self, definition: &'static str, all: Vec<ServerNotification>) {
-        for mut notification in all {
-            compat::fit_notification(&mut notification, self.version);
+        for notification in all {
             self.notification(definition, |out| notification.encode(out));
         }
     }
 
     fn client_notification(&mut self, definition: &'static str, all: Vec<ClientNotification>) {
-        for mut notification in all {
-            compat::fit_client_notification(&mut notification, self.version);
+        for notification in all {
             self.notification(definition, |out| notification.encode(out));
         }
     }
@@ -291,15 +294,11 @@ fn parts(w: &mut Written) {
     use compat::*;
 
     let minimal = || Implementation::new("a", "1");
-    w.part(
-        "Implementation",
-        fit_implementation,
-        [minimal(), implementation()],
-    );
+    w.part("Implementation", as_it_is, [minimal(), implementation()]);
     let client = || [ClientCapabilities::new(), client_capabilities()];
-    w.part("ClientCapabilities", fit_client_capabilities, client());
+    w.part("ClientCapabilities", as_it_is, client());
     let server = || [ServerCapabilities::new(), server_capabilities()];
-    w.part("ServerCapabilities", fit_server_capabilities, server());
+    w.part("ServerCapabilities", as_it_is, server());
     let object = || raw(json!({ "type": "object" }));
     w.part("Tool", fit_tool, [Tool::new("a", object()), tool()]);
     for output in [
@@ -317,27 +316,22 @@ fn parts(w: &mut Written) {
     }
     w.part(
         "Resource",
-        fit_resource,
+        as_it_is,
         [Resource::new("a:b", "a"), resource()],
     );
     let template = ResourceTemplate::new("a:b", "a");
     w.part(
         "ResourceTemplate",
-        fit_resource_template,
+        as_it_is,
         [template, resource_template()],
     );
-    w.part("Prompt", fit_prompt, [Prompt::new("a"), prompt()]);
-    let argument = |argument: &mut PromptArgument, version| {
-        let mut prompt = Prompt::new("a").arguments([argument.clone()]);
-        fit_prompt(&mut prompt, version);
-        *argument = prompt.arguments.unwrap_or_default().remove(0);
-    };
+    w.part("Prompt", as_it_is, [Prompt::new("a"), prompt()]);
     w.part(
         "PromptArgument",
-        argument,
+        as_it_is,
         [PromptArgument::new("a"), prompt_argument()],
     );
-    w.part("Root", fit_root, [Root::new("file:///a"), root()]);
+    w.part("Root", as_it_is, [Root::new("file:///a"), root()]);
     w.part(
         "ModelHint",
         as_it_is,
@@ -360,8 +354,8 @@ fn parts(w: &mut Written) {
             as_it_is,
             [ToolAnnotations::new(), tool_annotations()],
         );
-        let annotations = [Annotations::new(), annotations()].map(Some);
-        w.part("Annotations", fit_annotations, annotations);
+        let annotations = [Annotations::new(), annotations()];
+        w.part("Annotations", as_it_is, annotations);
     }
     if w.version >= V2025_11_25 {
         w.part("Icon", as_it_is, [Icon::new("data:,"), icon()]);
@@ -389,15 +383,10 @@ fn parts(w: &mut Written) {
             [SubscriptionFilter::new(), filter()],
         );
         w.part("MetaObject", as_it_is, [mcp_protocol::Meta::new(), meta()]);
-        let requests = [request_meta(), full_request_meta()].map(Some);
-        w.part("RequestMetaObject", fit_request_meta, requests);
-        let notification = Some(notification_meta());
-        w.part(
-            "NotificationMetaObject",
-            fit_notification_meta,
-            [notification],
-        );
-        w.part("ResultMetaObject", fit_result_meta, [Some(result_meta())]);
+        let requests = [request_meta(), full_request_meta()];
+        w.part("RequestMetaObject", as_it_is, requests);
+        w.part("NotificationMetaObject", as_it_is, [notification_meta()]);
+        w.part("ResultMetaObject", as_it_is, [result_meta()]);
         w.part("InputResponses", as_it_is, [input_responses()]);
     }
 }
@@ -405,11 +394,11 @@ fn parts(w: &mut Written) {
 fn content(w: &mut Written) {
     use compat::*;
 
-    for mut block in blocks() {
+    for mut block in blocks(w.version) {
         let definition = match &block {
             ContentBlock::Text(_) => "TextContent",
             ContentBlock::Image(_) => "ImageContent",
-            ContentBlock::Audio(_) if w.version >= V2025_03_26 => "AudioContent",
+            ContentBlock::Audio(_) => "AudioContent",
             ContentBlock::ResourceLink(_) if w.version >= V2025_06_18 => "ResourceLink",
             ContentBlock::ResourceLink(_) => "TextContent",
             _ => "EmbeddedResource",
@@ -426,17 +415,17 @@ fn content(w: &mut Written) {
     let text = || ResourceContents::text("a:b", "a");
     w.part(
         "TextResourceContents",
-        fit_contents,
+        as_it_is,
         [text(), text_contents().into()],
     );
     let blob = || ResourceContents::blob("a:b", "YQ==");
     w.part(
         "BlobResourceContents",
-        fit_contents,
+        as_it_is,
         [blob(), blob_contents().into()],
     );
 
-    for block in sampling_blocks() {
+    for block in sampling_blocks(w.version) {
         let definition = match &block {
             SamplingBlock::ToolUse(_) => Some("ToolUseContent"),
             SamplingBlock::ToolResult(_) => Some("ToolResultContent"),
@@ -453,7 +442,7 @@ fn content(w: &mut Written) {
         }
     }
     if w.version >= V2025_11_25 {
-        let many = SamplingMessage::user(sampling_blocks());
+        let many = SamplingMessage::user(sampling_blocks(w.version));
         w.part("SamplingMessage", fit_sampling_message, [many]);
     }
     if w.version >= V2025_06_18 {
@@ -581,7 +570,7 @@ fn server_requests(w: &mut Written) {
         }
         return;
     }
-    let messages = [minimal(), create_message_params()].map(CreateMessage);
+    let messages = [minimal(), create_message_params(w.version)].map(CreateMessage);
     w.server_request("CreateMessageRequest", messages.into());
     let roots = [
         EmptyParams::new(),
@@ -601,7 +590,7 @@ fn server_requests(w: &mut Written) {
             [bare(), form(version)],
         );
         w.part("ElicitRequestURLParams", fit_elicit_params, [page()]);
-        let params = [minimal(), create_message_params()];
+        let params = [minimal(), create_message_params(w.version)];
         w.part(
             "CreateMessageRequestParams",
             fit_create_message_params,
@@ -620,7 +609,7 @@ fn server_results(w: &mut Written) {
         "CallToolResult",
         vec![
             CallTool(CallToolResult::new()),
-            CallTool(call_tool_result()),
+            CallTool(call_tool_result(w.version)),
             CallTool(CallToolResult::new().structured_content(raw(json!(null)))),
             CallTool(CallToolResult::error("no")),
         ],
@@ -694,7 +683,7 @@ fn server_results(w: &mut Written) {
         "GetPromptResult",
         vec![
             GetPrompt(GetPromptResult::new(Vec::new())),
-            GetPrompt(get_prompt_result()),
+            GetPrompt(get_prompt_result(w.version)),
         ],
     );
     w.server_result(
@@ -752,7 +741,7 @@ fn client_results(w: &mut Written) {
     use ClientResult::*;
 
     let minimal = CreateMessageResult::new(Role::Assistant, SamplingBlock::text("a"), "model");
-    let messages = [minimal, create_message_result()].map(CreateMessage);
+    let messages = [minimal, create_message_result(w.version)].map(CreateMessage);
     w.client_result("CreateMessageResult", messages.into());
     let roots = ListRootsResult::new([Root::new("file:///a"), root()]).meta(result_meta());
     let all = [ListRootsResult::new(Vec::new()), roots].map(ListRoots);

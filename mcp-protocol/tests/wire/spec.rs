@@ -1,6 +1,6 @@
 //! Where the specification is, and what is in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -42,8 +42,7 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
 pub(crate) struct Schema {
     /// As it is.
     open: Value,
-    /// With no members but those that it names, which finds misspelled ones and those of
-    /// other revisions.
+    /// With no members but those that some revision names, which finds misspelled ones.
     closed: Value,
     /// `definitions`, or `$defs` where the dialect is the later one.
     keyword: &'static str,
@@ -70,7 +69,7 @@ impl Schema {
             "$defs"
         };
         let mut closed = open.clone();
-        close("", &mut closed);
+        close("", &mut closed, &known_members()?);
         Some(Self {
             open,
             closed,
@@ -118,33 +117,53 @@ impl Schema {
     }
 }
 
-/// Allows no members but those that are named, wherever the schema does not say otherwise.
-fn close(name: &str, schema: &mut Value) {
+/// A pattern of the members that any object of any revision has.
+fn known_members() -> Option<String> {
+    let mut names = BTreeSet::new();
+    for version in ProtocolVersion::ALL {
+        let schema = read(&folder()?.join(version.as_str()).join("schema.json"));
+        name_members(&schema, &mut names);
+    }
+    let names: Vec<_> = names.iter().map(|name| name.replace('$', "\\$")).collect();
+    Some(format!("^({})$", names.join("|")))
+}
+
+fn name_members(schema: &Value, names: &mut BTreeSet<String>) {
+    match schema {
+        Value::Array(schemas) => schemas
+            .iter()
+            .for_each(|schema| name_members(schema, names)),
+        Value::Object(members) => {
+            if let Some(Value::Object(properties)) = members.get("properties") {
+                names.extend(properties.keys().cloned());
+            }
+            members
+                .values()
+                .for_each(|schema| name_members(schema, names));
+        }
+        _ => {}
+    }
+}
+
+/// Allows no members but those that are known, wherever the schema does not say otherwise.
+fn close(name: &str, schema: &mut Value, known: &str) {
     // In metadata and in the schemas of tools foreign members are welcome.
     if ["_meta", "inputSchema", "outputSchema"].contains(&name) || name.ends_with("MetaObject") {
         return;
     }
     match schema {
-        Value::Array(schemas) => schemas.iter_mut().for_each(|schema| close("", schema)),
+        Value::Array(schemas) => schemas
+            .iter_mut()
+            .for_each(|schema| close("", schema, known)),
         Value::Object(members) => {
             members
                 .iter_mut()
-                .for_each(|(name, schema)| close(name, schema));
-            let Some(Value::Object(properties)) = members.get_mut("properties") else {
-                return;
-            };
-            // What every message has is not repeated in every definition.
-            let implied: &[&str] = match name {
-                "params" => &["_meta"],
-                _ if properties.contains_key("method") => &["jsonrpc", "id"],
-                _ => &[],
-            };
-            for name in implied {
-                properties.entry(*name).or_insert(json!({}));
+                .for_each(|(name, schema)| close(name, schema, known));
+            let open = members.contains_key("additionalProperties");
+            if members.get("properties").is_some_and(Value::is_object) && !open {
+                members.insert("patternProperties".to_owned(), json!({ known: {} }));
+                members.insert("additionalProperties".to_owned(), json!(false));
             }
-            members
-                .entry("additionalProperties")
-                .or_insert(json!(false));
         }
         _ => {}
     }

@@ -198,6 +198,7 @@ fn media_type(path: &Path) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    /// Covers RS04.
     #[test]
     fn only_paths_that_lead_down_are_taken() {
         for path in ["a", "a/b.txt", ".hidden", "...", "%2e%2e/a", "a b", "é"] {

@@ -490,6 +490,7 @@ mod tests {
         assert_eq!(shown.as_deref(), expected, "{template} {uri}");
     }
 
+    /// Covers B-329.
     #[test]
     fn each_operator_gives_back_what_it_was_given() {
         for (template, uri, expected) in [
@@ -553,6 +554,7 @@ mod tests {
         check("a://b%25{x}", "a://b%251", Some("x=1"));
     }
 
+    /// Covers B-327.
     #[test]
     fn a_value_is_decoded_once() {
         check(
@@ -596,6 +598,7 @@ mod tests {
         assert!(UriTemplate::parse("a://{user.name}{?a_b,C9}").is_ok());
     }
 
+    /// Covers SE06.
     #[test]
     fn a_hostile_pair_takes_no_longer_than_another() {
         let variables: Vec<String> = (0..100).map(|index| format!("{{+x{index}}}a")).collect();

@@ -14,6 +14,10 @@ const MAX_DEPTH: usize = 64;
 /// where they are used.
 const MAX_PARTS: usize = 10_000;
 
+/// What is in the URI of a dialect whose words are known. In older ones, the same words have other
+/// values.
+const DIALECTS: [&str; 4] = ["2020-12", "2019-09", "draft-07", "draft-06"];
+
 const TYPES: [&str; 7] = [
     "array", "boolean", "integer", "null", "number", "object", "string",
 ];
@@ -205,6 +209,11 @@ impl<'a> Walk<'a> {
     /// The value of a keyword, or `None` for a keyword that is left out.
     fn keyword(&mut self, keyword: &'a str, value: &'a Value) -> Result<Option<Value>, Stop> {
         Ok(Some(match (keyword, value) {
+            ("$schema", Value::String(dialect))
+                if !DIALECTS.iter().any(|known| dialect.contains(known)) =>
+            {
+                return self.refuse(format!("schemas of {dialect:?} are not understood"));
+            }
             // Read by `reference`, or of no use once everything stands in its place.
             ("$ref" | "$schema" | "$defs" | "definitions", _) => return Ok(None),
             ("$dynamicRef" | "$recursiveRef", _) => {

@@ -58,6 +58,7 @@ const WAYS: &[Connect] = &[
     non_blocking_terminal,
 ];
 
+/// Covers B-079.
 fn pipes_carry_messages_of_any_size() {
     carries_messages_of_any_size(pipes);
 }
@@ -83,6 +84,7 @@ fn carries_messages_of_any_size(connect: Connect) {
     assert!(end.status.success() && end.output.is_empty());
 }
 
+/// Covers B-081.
 fn everything_is_written_before_the_process_ends() {
     let mut peer = pipes("answer a lot");
     peer.send("go\n");
@@ -91,6 +93,7 @@ fn everything_is_written_before_the_process_ends() {
     assert_eq!(end.output.len(), (4 << 20) + 1);
 }
 
+/// Covers T12, T13.
 fn the_last_line_needs_no_line_feed() {
     for connect in [
         pipes,
@@ -133,6 +136,7 @@ fn a_peer_that_vanished_is_an_error() {
     }
 }
 
+/// Covers B-030, B-292.
 fn a_process_ends_when_main_returns_though_its_input_is_open() {
     for connect in WAYS {
         for role in ["leave", "leave several threads"] {
@@ -183,6 +187,7 @@ fn files_carry_messages() {
     assert!(answer.is_ok_and(|answer| answer == text));
 }
 
+/// Covers T02, B-093, B-095, B-311, B-314, B-326.
 #[cfg(unix)]
 fn what_else_prints_or_reads_stays_out_of_the_stream() {
     for connect in WAYS {
@@ -246,6 +251,7 @@ fn a_pipe_that_others_share_stays_blocking() {
     }
 }
 
+/// Covers B-038, B-095.
 #[cfg(target_os = "linux")]
 fn child_processes_do_not_get_the_descriptors() {
     use std::os::fd::AsRawFd;

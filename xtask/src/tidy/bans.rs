@@ -1,7 +1,7 @@
 //! Words that may not stand in some part of some files.
 
 use super::Finding;
-use super::source::{Source, occurrences};
+use crate::source::{Source, occurrences};
 
 /// The part of a file that a rule looks at.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The sizes of files and functions: printed, judged by nobody.
 
-use super::source::{Source, item_end, line_of, occurrences};
+use crate::source::{Source, item_end, line_of, occurrences};
 
 /// One line per crate, and one for all of them. Tests are left out.
 pub(super) fn print(sources: &[Source]) {

@@ -4,12 +4,13 @@
 //! same place in the file.
 
 use std::cell::OnceCell;
+use std::{fs, io, path::Path};
 
 /// A file of the repository.
-pub(super) struct Source {
+pub(crate) struct Source {
     /// Relative to the root, with `/`.
-    pub(super) path: String,
-    pub(super) text: String,
+    pub(crate) path: String,
+    pub(crate) text: String,
     parts: OnceCell<Parts>,
 }
 
@@ -22,46 +23,46 @@ struct Parts {
 }
 
 impl Source {
-    pub(super) fn new(path: String, text: String) -> Self {
+    pub(crate) fn new(path: String, text: String) -> Self {
         let parts = OnceCell::new();
         Self { path, text, parts }
     }
 
-    pub(super) fn is_rust(&self) -> bool {
+    pub(crate) fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
 
     /// Whether the file belongs to tests as a whole.
-    pub(super) fn is_test(&self) -> bool {
+    pub(crate) fn is_test(&self) -> bool {
         let mut folders = self.path.split('/');
         folders.any(|part| ["tests", "benches", "fuzz", "tests.rs"].contains(&part))
     }
 
     /// Whether a crate begins here.
-    pub(super) fn is_crate_root(&self) -> bool {
+    pub(crate) fn is_crate_root(&self) -> bool {
         let root = ["/src/lib.rs", "/src/main.rs"]
             .iter()
             .any(|end| self.path.ends_with(end));
         root || self.path.contains("/src/bin/") && self.path.matches('/').count() == 3
     }
 
-    pub(super) fn code(&self) -> &str {
+    pub(crate) fn code(&self) -> &str {
         self.part(|parts| &parts.code)
     }
 
-    pub(super) fn product(&self) -> &str {
+    pub(crate) fn product(&self) -> &str {
         self.part(|parts| &parts.product)
     }
 
-    pub(super) fn comments(&self) -> &str {
+    pub(crate) fn comments(&self) -> &str {
         self.part(|parts| &parts.comments)
     }
 
-    pub(super) fn code_and_comments(&self) -> &str {
+    pub(crate) fn code_and_comments(&self) -> &str {
         self.part(|parts| &parts.code_and_comments)
     }
 
-    pub(super) fn literals(&self) -> &str {
+    pub(crate) fn literals(&self) -> &str {
         self.part(|parts| &parts.literals)
     }
 
@@ -72,6 +73,36 @@ impl Source {
         }
         choose(self.parts.get_or_init(|| Parts::of(&self.text)))
     }
+}
+
+/// Every file that a person wrote.
+pub(crate) fn read(root: &Path) -> Result<Vec<Source>, String> {
+    let mut sources = Vec::new();
+    walk(root, "", &mut sources).map_err(|error| format!("read the workspace: {error}"))?;
+    sources.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(sources)
+}
+
+fn walk(folder: &Path, prefix: &str, sources: &mut Vec<Source>) -> io::Result<()> {
+    const SKIPPED: &[&str] = &["target", ".git", "node_modules", "wip"];
+    const READ: &[&str] = &["rs", "toml", "md", "py", "mjs"];
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        if entry.file_type()?.is_dir() {
+            if !SKIPPED.contains(&name.as_str()) {
+                walk(&entry.path(), &format!("{path}/"), sources)?;
+            }
+        } else if path == ".ci/run"
+            || name
+                .rsplit_once('.')
+                .is_some_and(|(_, end)| READ.contains(&end))
+        {
+            sources.push(Source::new(path, fs::read_to_string(entry.path())?));
+        }
+    }
+    Ok(())
 }
 
 impl Parts {
@@ -224,7 +255,7 @@ fn test_items(code: &str) -> Vec<(usize, usize)> {
 }
 
 /// The end of the item that begins at `start`: its `;`, its `,`, or the brace that closes it.
-pub(super) fn item_end(code: &str, start: usize) -> usize {
+pub(crate) fn item_end(code: &str, start: usize) -> usize {
     let mut depth = 0;
     for (place, next) in code[start..].char_indices() {
         match next {
@@ -269,7 +300,7 @@ fn blanks(text: &str, into: &mut String) {
 }
 
 /// Where `word` stands by itself and not within a longer name.
-pub(super) fn occurrences<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+pub(crate) fn occurrences<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let places = text.match_indices(word).map(|(place, _)| place);
     places.filter(move |place| {
         let before = word.starts_with(is_name) && text[..*place].ends_with(is_name);
@@ -278,7 +309,7 @@ pub(super) fn occurrences<'a>(text: &'a str, word: &'a str) -> impl Iterator<Ite
     })
 }
 
-pub(super) fn line_of(text: &str, place: usize) -> usize {
+pub(crate) fn line_of(text: &str, place: usize) -> usize {
     text[..place].matches('\n').count() + 1
 }
 
@@ -388,5 +419,13 @@ mod tests {
         assert_eq!(count("Era, Erase, MyEra, Era::X", "Era"), 2);
         assert_eq!(count("x.await; .awaits", ".await"), 1);
         assert_eq!(line_of("a\nb\nc", 4), 3);
+    }
+
+    #[test]
+    fn this_repository_is_read() {
+        let sources = read(crate::workspace::root()).expect("the workspace is readable");
+        let paths: Vec<_> = sources.iter().map(|source| source.path.as_str()).collect();
+        assert!(paths.contains(&"xtask/src/source.rs"));
+        assert!(!paths.iter().any(|path| path.starts_with("target")));
     }
 }

@@ -1,0 +1,119 @@
+//! `cargo xtask coverage-table`: which test proves which requirement, as a table that CI keeps honest.
+//!
+//! A test says what it proves on a line of its own above it, `/// Covers J01, B-329.`, or within it, beside the case
+//! that does, `// Covers J02.`. The requirements stand in `coverage/requirements.txt`, in words of our own.
+
+mod claims;
+mod requirements;
+mod table;
+
+use std::collections::{HashMap, HashSet};
+use std::process::ExitCode;
+use std::{fs, io};
+
+use claims::Claim;
+use requirements::Family;
+
+use crate::source::{self, Source};
+use crate::workspace;
+
+const TABLE: &str = "COVERAGE.md";
+
+/// Writes the table.
+pub(crate) fn run() -> ExitCode {
+    let written = text().and_then(|text| {
+        let wrong = |error: io::Error| format!("write {TABLE}: {error}");
+        fs::write(workspace::root().join(TABLE), text).map_err(wrong)
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the table is what the tests say.
+pub(crate) fn check() -> Result<(), String> {
+    let text = text()?;
+    let written = fs::read_to_string(workspace::root().join(TABLE)).unwrap_or_default();
+    if written != text {
+        return Err(format!(
+            "{TABLE} is stale: run `cargo xtask coverage-table`"
+        ));
+    }
+    Ok(())
+}
+
+fn text() -> Result<String, String> {
+    let families = requirements::parse(include_str!("coverage/requirements.txt"))?;
+    let sources = source::read(workspace::root())?;
+    let tests = proofs(&families, &sources)?;
+    Ok(table::render(&families, &tests))
+}
+
+/// The tests that prove a requirement, by its id.
+type Proofs = HashMap<String, Vec<String>>;
+
+fn proofs(families: &[Family], sources: &[Source]) -> Result<Proofs, String> {
+    let rows = families.iter().flat_map(|family| &family.rows);
+    let known: HashMap<&str, bool> = rows
+        .map(|row| (row.id.as_str(), row.unseen.is_none()))
+        .collect();
+    let mut proofs = Proofs::new();
+    let mut seen = HashSet::new();
+    let mut wrong = String::new();
+    for source in sources.iter().filter(|source| source.is_rust()) {
+        for claim in claims::of(source)? {
+            let Claim { id, test, line } = &claim;
+            let why = match known.get(id.as_str()) {
+                None => "is in no row of the requirements",
+                Some(false) => "has a row that says no test can show it",
+                Some(true) if !seen.insert((id.clone(), test.clone())) => "is named twice",
+                Some(true) => {
+                    proofs.entry(claim.id).or_default().push(claim.test);
+                    continue;
+                }
+            };
+            wrong += &format!("\n  {}:{line}: `{id}` {why}", source.path);
+        }
+    }
+    if wrong.is_empty() {
+        Ok(proofs)
+    } else {
+        Err(format!("tests name what they cannot prove:{wrong}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &str = "## J Messages\nJ01 M b all version | c:host\nJ02 M s all ids\n";
+
+    fn proofs_of(text: &str) -> Result<Proofs, String> {
+        let families = requirements::parse(ROWS).expect("these are rows");
+        let source = Source::new("mcp-server/tests/a.rs".into(), text.into());
+        proofs(&families, &[source])
+    }
+
+    #[test]
+    fn tests_are_found_by_what_they_prove() {
+        let proofs = proofs_of("/// Covers J01, J02.\n#[test]\nfn a() {}").expect("it is fine");
+        assert_eq!(proofs["J01"], ["mcp-server/tests/a.rs::a"]);
+        assert_eq!(proofs["J02"], ["mcp-server/tests/a.rs::a"]);
+    }
+
+    #[test]
+    fn only_what_can_be_proved_is_claimed_and_once() {
+        for (ids, why) in [
+            ("J03", "`J03` is in no row"),
+            ("J01c", "`J01c` has a row"),
+            ("J01, J01", "`J01` is named twice"),
+        ] {
+            let error = proofs_of(&format!("/// Covers {ids}.\n#[test]\nfn a() {{}}"));
+            assert!(error.expect_err("it is wrong").contains(why), "{why}");
+        }
+    }
+}
