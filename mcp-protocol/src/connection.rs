@@ -6,14 +6,15 @@
 //!
 //! # The contract
 //!
-//! There are four kinds of methods.
+//! There are four kinds of methods. Those of [`ClientConnection`] are the mirror image of those
+//! of [`ServerConnection`], and have their names where they do the same.
 //!
-//! | kind | methods of [`ServerConnection`] |
-//! |---|---|
-//! | it happened | [`receive`], [`input_closed`], [`timeout`], [`reply`] |
-//! | we want | [`progress`], [`log`], [`ask`], [`publish`], [`shut_down`] |
-//! | what next | [`poll`] |
-//! | when | [`deadline`] |
+//! | kind | of [`ServerConnection`] | of [`ClientConnection`] |
+//! |---|---|---|
+//! | it happened | [`receive`], [`input_closed`], [`timeout`], [`reply`] | the same, [`skipped`] |
+//! | we want | [`progress`], [`log`], [`ask`], [`publish`], [`shut_down`] | [`connect`], [`call`], [`cancel`], [`notify`], `shut_down` |
+//! | what next | [`poll`] | the same |
+//! | when | [`deadline`] | the same |
 //!
 //! After each call of the first two kinds, drain [`poll`] and do what it says, in order. Call
 //! [`timeout`] when [`deadline`] has passed.
@@ -24,9 +25,15 @@
 //!                    │ ServerConnection ├──────► Start   a call
 //!  outcomes ────────►│                  ├──────► Stop    a call
 //!              reply └──────────────────┘        Answer, Heard, Close
+//!
+//!            receive ┌──────────────────┐ poll
+//!  frames ──────────►│                  ├──────► Send       to the transport
+//!                    │ ClientConnection ├──────► Connected  or Failed
+//!  calls ───────────►│                  ├──────► Done       with a call
+//!               call └──────────────────┘        Progress, Ask, Heard, Close
 //! ```
 //!
-//! # What it promises, whatever a peer sends
+//! # What a server's promises, whatever a peer sends
 //!
 //! * Each request gets at most one reply, and exactly one unless it is cancelled or the
 //!   connection ends. A call that is open always has a task or a question behind it.
@@ -42,6 +49,21 @@
 //! * Each question is answered exactly once, if only by [`Answer::Gone`].
 //! * [`receive`] answers what it is given or ignores it; it never fails.
 //!
+//! # What a client's promises, whatever a peer sends
+//!
+//! * Each call is [`Done`](ClientOutput::Done) exactly once: answered, refused, late, cancelled
+//!   or lost. What a server has said and what has gone wrong here are different outcomes.
+//! * No id is used twice, and an answer counts only with the id and its type.
+//! * A call that is cancelled or late is told to the server once; `initialize` never is.
+//! * What comes after a call's end is ignored, and so is junk. Neither is answered.
+//! * A stream is heard of only between its acknowledgement and its end.
+//! * A legacy server's question is answered at most once, and not when it was withdrawn; a
+//!   modern server is sent no answer at all.
+//! * A call that the server could not serve is not sent: its revision has to have the method,
+//!   and it has to have declared the capability. Only completion needs none in 2024-11-05, and
+//!   methods outside of the table have none.
+//! * After [`Close`](ClientOutput::Close) nothing is sent.
+//!
 //! [`receive`]: ServerConnection::receive
 //! [`input_closed`]: ServerConnection::input_closed
 //! [`timeout`]: ServerConnection::timeout
@@ -53,6 +75,11 @@
 //! [`shut_down`]: ServerConnection::shut_down
 //! [`poll`]: ServerConnection::poll
 //! [`deadline`]: ServerConnection::deadline
+//! [`skipped`]: ClientConnection::skipped
+//! [`connect`]: ClientConnection::connect
+//! [`call`]: ClientConnection::call
+//! [`cancel`]: ClientConnection::cancel
+//! [`notify`]: ClientConnection::notify
 
 mod asks;
 mod batches;

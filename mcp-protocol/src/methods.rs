@@ -216,10 +216,11 @@ macro_rules! methods {
                 }
             }
 
-            /// The `_meta` of the parameters, absent or not, if they have a known form.
-            pub fn meta_mut(&mut self) -> Option<&mut Option<NotificationMeta>> {
+            /// The `_meta` of the parameters, if they have a known form.
+            #[must_use]
+            pub fn meta(&self) -> Option<&NotificationMeta> {
                 match self {
-                    $( Self::$method(params) => Some(&mut params.meta), )*
+                    $( Self::$method(params) => params.meta.as_ref(), )*
                     Self::Custom(..) => None,
                 }
             }

@@ -14,7 +14,7 @@ use self::questions::admit;
 use super::asks::AskId;
 use super::batches::{BatchId, Batches};
 use super::calls::CallId;
-use super::config::{ClientConfig, offers};
+use super::config::{ClientConfig, of_era, offers};
 use super::messages::ClientMessage;
 use super::negotiate::{self, NegotiationError, Next, Peer, Stage, Waiting};
 use crate::compat;
@@ -130,7 +130,7 @@ impl ClientConnection {
     /// go on.
     pub fn skipped(&mut self, limit: usize, now: Instant) {
         for call in self.calls.all() {
-            if self.calls.get(call).is_some_and(|call| !call.acknowledged) {
+            if !self.calls.is_acknowledged(call) {
                 let why = format!("the server sent a message longer than {limit} bytes");
                 self.give_up(call, None, unreadable(why), now);
             }
@@ -196,13 +196,10 @@ impl ClientConnection {
     ///
     /// That a call is cancelled and that the session has begun is told without being asked to.
     pub fn notify(&mut self, notification: ClientNotification) {
-        let Some(version) = self.peer().map(|peer| peer.version) else {
-            return;
-        };
         let fits = match &notification {
             ClientNotification::Initialized(_) | ClientNotification::Cancelled(_) => false,
-            ClientNotification::Custom(..) => true,
-            _ => version.era() == Era::Legacy,
+            ClientNotification::Custom(..) => self.era().is_some(),
+            _ => self.era() == Some(Era::Legacy),
         };
         if fits {
             self.send(ClientMessage::Notification(notification.into()));
@@ -302,19 +299,16 @@ impl ClientConnection {
         let Request {
             id, method, params, ..
         } = request;
-        let version = self.peer().map(|peer| peer.version);
-        let speaks_legacy = match version {
-            Some(version) => version.era() == Era::Legacy,
-            None => self.config.of_era(Era::Legacy).next().is_some(),
-        };
-        if !speaks_legacy {
+        let era = self.era();
+        let legacy = of_era(&self.config.versions, Era::Legacy).next();
+        if era == Some(Era::Modern) || legacy.is_none() {
             return self.ignore(format_args!("a request of a modern server: `{method}`"));
         }
         let admitted = if self.question(&id).is_some() {
             Err(ErrorObject::invalid_request(
                 "Invalid request: a request with this id is still open",
             ))
-        } else if version.is_none() && method != Method::Ping {
+        } else if era.is_none() && method != Method::Ping {
             Err(ErrorObject::invalid_request(
                 "Invalid request: there is no session yet",
             ))
@@ -357,7 +351,7 @@ impl ClientConnection {
     /// Passes a notification on, or says why not.
     fn heard(
         &mut self,
-        mut notification: ServerNotification,
+        notification: ServerNotification,
         now: Instant,
     ) -> Result<(), &'static str> {
         match notification {
@@ -372,7 +366,7 @@ impl ClientConnection {
                 self.cancelled(&id, now)?;
             }
             _ => {
-                let stream = self.stream(&mut notification, now)?;
+                let stream = self.stream(&notification, now)?;
                 self.output.push_back(ClientOutput::Heard {
                     notification,
                     stream,
@@ -385,31 +379,19 @@ impl ClientConnection {
     /// The stream that a notification belongs to.
     fn stream(
         &mut self,
-        notification: &mut ServerNotification,
+        notification: &ServerNotification,
         now: Instant,
     ) -> Result<Option<CallId>, &'static str> {
-        let legacy = |peer: &Peer| peer.version.era() == Era::Legacy;
-        let meta = notification.meta_mut().and_then(|meta| meta.as_ref());
-        let Some(id) = meta.and_then(|meta| meta.subscription_id.clone()) else {
+        let meta = notification.meta();
+        let tag = meta.and_then(|meta| meta.subscription_id.as_ref());
+        let Some(tag) = tag.filter(|_| self.era() == Some(Era::Modern)) else {
             return Ok(None);
         };
-        if self.peer().is_none_or(legacy) {
-            return Ok(None);
-        }
-        let stream = CallId::from_wire(id.as_integer())
-            .filter(|stream| self.is_stream(*stream))
-            .ok_or("no such stream is open")?;
-        if matches!(
-            notification,
-            ServerNotification::SubscriptionsAcknowledged(_)
-        ) {
-            self.calls.acknowledge(stream, now);
-        } else if self
-            .calls
-            .get(stream)
-            .is_some_and(|call| !call.acknowledged)
-        {
-            return Err("the stream has not been acknowledged");
+        let stream = self.calls.stream(tag).ok_or("no such stream is open")?;
+        match notification {
+            ServerNotification::SubscriptionsAcknowledged(_) => self.calls.acknowledge(stream, now),
+            _ if self.calls.is_acknowledged(stream) => {}
+            _ => return Err("the stream has not been acknowledged"),
         }
         Ok(Some(stream))
     }
@@ -420,9 +402,8 @@ impl ClientConnection {
             self.withdraw(ask);
             return Ok(());
         }
-        let stream = CallId::from_wire(id.as_integer())
-            .filter(|stream| self.is_stream(*stream))
-            .ok_or("nothing of that id can be cancelled")?;
+        let stream = self.calls.stream(id);
+        let stream = stream.ok_or("nothing of that id can be cancelled")?;
         self.calls.close(stream);
         let result = ServerResult::Listen(ListenResult::new());
         self.done(stream, Ok(result.into()), now);
@@ -434,9 +415,8 @@ impl ClientConnection {
         questions.find_map(|(ask, question)| (question.id == *id).then_some(*ask))
     }
 
-    fn is_stream(&self, call: CallId) -> bool {
-        let call = self.calls.get(call);
-        call.is_some_and(|call| call.method == Method::Listen)
+    fn era(&self) -> Option<Era> {
+        self.peer().map(|peer| peer.version.era())
     }
 }
 

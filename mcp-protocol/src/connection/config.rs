@@ -40,13 +40,13 @@ impl ServerConfig {
             busy_code: ErrorCode::SERVER_BUSY,
         }
     }
-
-    pub(super) fn of_era(&self, era: Era) -> impl Iterator<Item = ProtocolVersion> {
-        of_era(&self.versions, era)
-    }
 }
 
-fn of_era(versions: &[ProtocolVersion], era: Era) -> impl Iterator<Item = ProtocolVersion> {
+/// The revisions of an era among these.
+pub(super) fn of_era(
+    versions: &[ProtocolVersion],
+    era: Era,
+) -> impl Iterator<Item = ProtocolVersion> {
     let versions = versions.iter().copied();
     versions.filter(move |version| version.era() == era)
 }
@@ -108,10 +108,6 @@ impl ClientConfig {
     pub fn only(mut self, era: Era) -> Self {
         self.versions.retain(|version| version.era() == era);
         self
-    }
-
-    pub(super) fn of_era(&self, era: Era) -> impl Iterator<Item = ProtocolVersion> {
-        of_era(&self.versions, era)
     }
 }
 

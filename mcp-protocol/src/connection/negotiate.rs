@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::calls::CallId;
 use super::client::{CallError, Outcome};
-use super::config::ClientConfig;
+use super::config::{ClientConfig, of_era};
 use crate::error::{ErrorCode, ErrorObject, UnsupportedVersionData};
 use crate::jsonrpc::RawJson;
 use crate::methods::{ClientRequest, Method, ServerResult};
@@ -138,7 +138,7 @@ pub(super) fn next(config: &ClientConfig, waiting: &Waiting, outcome: Outcome) -
         Err(error) => error,
     };
     let falls_back = waiting.is_probe() && error != CallError::Lost;
-    let legacy = config.of_era(Era::Legacy).max();
+    let legacy = of_era(&config.versions, Era::Legacy).max();
     match (legacy.filter(|_| falls_back), error) {
         (Some(version), _) => open(version),
         (None, CallError::Refused(error)) if waiting.is_probe() => {

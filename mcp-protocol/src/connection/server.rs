@@ -9,7 +9,7 @@ use super::asks::{Answer, AskId, Asks};
 use super::batches::{BatchId, Batches};
 use super::calls::{Call, CallId, Calls, Kind, LogMessage, Progress};
 use super::classify::{Caller, classify};
-use super::config::{ServerConfig, offers};
+use super::config::{ServerConfig, of_era, offers};
 use super::messages::{Outgoing, ServerMessage};
 use super::session::{Session, Terms};
 use super::subscriptions::{self, Change, Notice, Subscriptions};
@@ -349,11 +349,9 @@ impl ServerConnection {
             let error = ErrorObject::invalid_request("Invalid request: already initialized");
             return self.refuse(Some(id), error, batch);
         }
-        let requested = self
-            .config
-            .of_era(Era::Legacy)
+        let requested = of_era(&self.config.versions, Era::Legacy)
             .find(|version| version.as_str() == params.protocol_version);
-        let newest = self.config.of_era(Era::Legacy).max();
+        let newest = of_era(&self.config.versions, Era::Legacy).max();
         let version = requested
             .or(newest)
             .expect("without a legacy revision, initialize is refused when it is classified");
@@ -375,9 +373,7 @@ impl ServerConnection {
     }
 
     fn discover(&self) -> DiscoverResult {
-        let versions: Vec<_> = self
-            .config
-            .of_era(Era::Modern)
+        let versions: Vec<_> = of_era(&self.config.versions, Era::Modern)
             .map(|version| version.as_str().to_owned())
             .collect();
         let mut result = DiscoverResult::new(versions, self.config.capabilities.clone());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::super::after;
 use super::super::calls::{CallId, CallMap};
 use crate::error::ErrorObject;
-use crate::jsonrpc::RawJson;
+use crate::jsonrpc::{RawJson, RequestId};
 use crate::methods::{Method, ServerResult};
 use crate::types::LoggingLevel;
 use crate::version::{Era, ProtocolVersion};
@@ -84,9 +84,9 @@ pub enum CallError {
 /// A request that waits for its outcome.
 #[derive(Debug)]
 pub(super) struct Call {
-    pub(super) method: Method,
+    method: Method,
     /// Whether the server has confirmed the stream that this is.
-    pub(super) acknowledged: bool,
+    acknowledged: bool,
     era: Era,
     options: CallOptions,
     /// When it has taken too long in all.
@@ -148,8 +148,14 @@ impl Calls {
         self.wait(id, now);
     }
 
-    pub(super) fn get(&self, id: CallId) -> Option<&Call> {
-        self.open.get(&id)
+    /// The open stream of this id.
+    pub(super) fn stream(&self, id: &RequestId) -> Option<CallId> {
+        let id = CallId::from_wire(id.as_integer())?;
+        (self.open.get(&id)?.method == Method::Listen).then_some(id)
+    }
+
+    pub(super) fn is_acknowledged(&self, stream: CallId) -> bool {
+        self.open.get(&stream).is_some_and(|call| call.acknowledged)
     }
 
     pub(super) fn close(&mut self, id: CallId) -> Option<Call> {
@@ -162,7 +168,8 @@ impl Calls {
 
     /// A report of progress has come. Whether anybody wants to hear of it.
     pub(super) fn progress(&mut self, id: CallId, now: Instant) -> bool {
-        let wanted = self.get(id).is_some_and(|call| call.options.progress);
+        let call = self.open.get(&id);
+        let wanted = call.is_some_and(|call| call.options.progress);
         if wanted {
             self.wait(id, now);
         }
