@@ -33,7 +33,7 @@
 //!               call └──────────────────┘        Progress, Ask, Heard, Close
 //! ```
 //!
-//! # What a server's promises, whatever a peer sends
+//! # What a server's side promises, whatever a peer sends
 //!
 //! * Each request gets at most one reply, and exactly one unless it is cancelled or the
 //!   connection ends. A call that is open always has a task or a question behind it.
@@ -49,7 +49,7 @@
 //! * Each question is answered exactly once, if only by [`Answer::Gone`].
 //! * [`receive`] answers what it is given or ignores it; it never fails.
 //!
-//! # What a client's promises, whatever a peer sends
+//! # What a client's side promises, whatever a peer sends
 //!
 //! * Each call is [`Done`](ClientOutput::Done) exactly once: answered, refused, late, cancelled
 //!   or lost. What a server has said and what has gone wrong here are different outcomes.

@@ -1,14 +1,15 @@
 //! How a client and a server find the revision that both speak.
 //!
 //! ```text
-//!             ┌── −32022 that names another ──┐
-//!             ▼                               │
-//!  New ──► Probing ──── DiscoverResult ───────┼─────────► Ready (modern)
-//!   │         │                               │
-//!   │         └── any other error, junk, or silence
-//!   │                       ▼                 │
-//!   └── no modern one ─► Initializing ────────┴─────────► Ready (legacy)
+//!  New ──► probe ── DiscoverResult ──► Ready, modern
+//!   │        │
+//!   │        │ any other error, junk, silence
+//!   │        ▼
+//!   └──► initialize ── InitializeResult ──► Ready, legacy
 //! ```
+//!
+//! Once, a server may refuse with -32022 and name what it speaks; then the newest of that which
+//! is spoken here too is opened with, in the way of its era.
 //!
 //! Spec: [versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning),
 //! [compatibility on stdio](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility).

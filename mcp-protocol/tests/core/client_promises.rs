@@ -436,6 +436,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
+    /// Covers J01c, J02c, J03c, J04c, J07c, C02c, C03c, C06, D17, J15c, J19, P07, S08, B-224c.
     #[test]
     fn promises_of_a_client_hold_over_any_history(
         era in proptest::sample::select(vec![None, Some(Era::Legacy), Some(Era::Modern)]),

@@ -59,6 +59,7 @@ fn check_only(era: Era, script: &str) {
     check_with(config().only(era), script);
 }
 
+/// Covers D06, M01, M02, B-078c.
 #[test]
 fn the_probe_says_who_asks() {
     check(
@@ -71,6 +72,7 @@ fn the_probe_says_who_asks() {
     );
 }
 
+/// Covers M02.
 #[test]
 fn a_client_need_not_name_itself() {
     let mut config = config();
@@ -92,6 +94,7 @@ fn a_client_need_not_name_itself() {
     );
 }
 
+/// Covers D09, EC03, L01, B-246.
 #[test]
 fn a_server_that_does_not_know_the_probe_is_initialized() {
     let initialized = initialized(2, "2025-11-25");
@@ -123,6 +126,7 @@ fn a_server_that_does_not_know_the_probe_is_initialized() {
     }
 }
 
+/// Covers D09, B-245, B-249, B-156.
 #[test]
 fn a_server_that_does_not_answer_the_probe_is_initialized() {
     let initialized = initialized(2, "2025-11-25");
@@ -141,6 +145,7 @@ fn a_server_that_does_not_answer_the_probe_is_initialized() {
     }
 }
 
+/// Covers D19.
 #[test]
 fn a_late_answer_to_the_probe_changes_nothing() {
     let discovered = DISCOVERED.replace('\n', " ");
@@ -162,6 +167,7 @@ fn a_late_answer_to_the_probe_changes_nothing() {
     }
 }
 
+/// Covers D03, D07.
 #[test]
 fn a_modern_server_may_name_its_revisions_once() {
     let discovered = DISCOVERED.replace('\n', " ");
@@ -185,6 +191,7 @@ fn a_modern_server_may_name_its_revisions_once() {
     ));
 }
 
+/// Covers D11.
 #[test]
 fn a_server_that_names_legacy_revisions_only_is_initialized_in_the_newest() {
     let initialized = initialized(2, "2025-06-18");
@@ -202,6 +209,7 @@ fn a_server_that_names_legacy_revisions_only_is_initialized_in_the_newest() {
     }
 }
 
+/// Covers D03, D08.
 #[test]
 fn a_modern_server_without_a_common_revision_is_not_initialized() {
     for (answer, error) in [
@@ -231,6 +239,7 @@ fn a_modern_server_without_a_common_revision_is_not_initialized() {
     }
 }
 
+/// Covers D13.
 #[test]
 fn a_modern_client_tells_an_older_server_apart() {
     for (answer, error) in [
@@ -253,6 +262,7 @@ fn a_modern_client_tells_an_older_server_apart() {
     }
 }
 
+/// Covers L01.
 #[test]
 fn a_legacy_client_does_not_probe() {
     let initialized = initialized(1, "2025-11-25");
@@ -282,6 +292,7 @@ fn a_client_without_revisions_fails() {
     );
 }
 
+/// Covers L04, B-253.
 #[test]
 fn the_server_chooses_among_the_legacy_revisions() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
@@ -289,6 +300,7 @@ fn the_server_chooses_among_the_legacy_revisions() {
     }
 }
 
+/// Covers L03.
 #[test]
 fn the_handshake_fails_on_what_is_not_spoken_here() {
     let server = SERVER.replace('\n', " ");
@@ -322,6 +334,7 @@ fn the_handshake_fails_on_what_is_not_spoken_here() {
     );
 }
 
+/// Covers L10.
 #[test]
 fn the_handshake_fails_without_a_cancel() {
     for (event, error) in [
@@ -347,6 +360,7 @@ fn the_handshake_fails_without_a_cancel() {
     }
 }
 
+/// Covers B-155.
 #[test]
 fn a_server_may_take_as_long_to_begin_as_it_is_given() {
     let mut config = config().only(Era::Legacy);
@@ -394,6 +408,7 @@ fn a_modern_server_that_was_too_slow_for_the_probe_is_probed_again() {
     ));
 }
 
+/// Covers L05, L12c, B-230.
 #[test]
 fn a_server_may_notify_and_ping_before_it_has_answered() {
     let initialized = initialized(2, "2025-11-25");
@@ -414,6 +429,7 @@ fn a_server_may_notify_and_ping_before_it_has_answered() {
     ));
 }
 
+/// Covers L05.
 #[test]
 fn nothing_can_be_called_before_the_server_is_known() {
     check(
@@ -430,6 +446,7 @@ fn nothing_can_be_called_before_the_server_is_known() {
     );
 }
 
+/// Covers J19, C02c, C10c, B-124c, B-270c, A-38.
 #[test]
 fn a_call_has_one_outcome() {
     check_legacy(
@@ -455,6 +472,7 @@ fn a_call_has_one_outcome() {
     );
 }
 
+/// Covers EC09, EC12c.
 #[test]
 fn a_refusal_is_the_servers() {
     check_legacy(
@@ -472,6 +490,7 @@ fn a_refusal_is_the_servers() {
     );
 }
 
+/// Covers J19, B-167.
 #[test]
 fn answers_go_by_their_id_and_its_type() {
     check_legacy(
@@ -495,6 +514,7 @@ fn answers_go_by_their_id_and_its_type() {
     );
 }
 
+/// Covers J09c, J10c, J11c, J17c, T16, A-31, B-062, B-064, B-091.
 #[test]
 fn junk_harms_nothing_and_is_never_answered() {
     check_legacy(
@@ -526,6 +546,7 @@ fn junk_harms_nothing_and_is_never_answered() {
     );
 }
 
+/// Covers J07c.
 #[test]
 fn an_answer_that_is_none_ends_its_call() {
     check_legacy(
@@ -584,6 +605,7 @@ fn the_kind_of_a_result_is_a_modern_matter() {
     );
 }
 
+/// Covers M01, M11c, P04c.
 #[test]
 fn a_call_says_only_what_its_revision_has() {
     let call = r#"tools/call {"name": "x", "_meta": {"progressToken": "mine", "own": 1}}"#;
@@ -610,6 +632,7 @@ fn a_call_says_only_what_its_revision_has() {
     );
 }
 
+/// Covers L09c, B-070c.
 #[test]
 fn a_call_that_cannot_be_served_is_not_sent() {
     check_legacy(
@@ -662,6 +685,7 @@ fn the_first_revision_declares_no_completion() {
     );
 }
 
+/// Covers L14c, C06, A-36, B-207, B-210.
 #[test]
 fn a_call_times_out_with_one_cancel() {
     check_legacy(
@@ -684,6 +708,7 @@ fn a_call_times_out_with_one_cancel() {
     );
 }
 
+/// Covers L14c, B-150, B-153.
 #[test]
 fn calls_time_out_each_in_its_time() {
     check_modern(
@@ -706,6 +731,7 @@ fn calls_time_out_each_in_its_time() {
     );
 }
 
+/// Covers B-151.
 #[test]
 fn progress_extends_a_call_up_to_its_longest() {
     check_modern(
@@ -731,6 +757,7 @@ fn progress_extends_a_call_up_to_its_longest() {
     );
 }
 
+/// Covers P07, M14c, B-234.
 #[test]
 fn progress_that_nobody_asked_for_is_ignored() {
     check_modern(
@@ -755,6 +782,7 @@ fn progress_that_nobody_asked_for_is_ignored() {
     );
 }
 
+/// Covers C01, C02c, C06, B-207, B-209.
 #[test]
 fn a_cancel_is_told_once() {
     for check in [check_modern, |script: &str| {
@@ -786,6 +814,7 @@ fn a_cancel_is_told_once() {
     }
 }
 
+/// Covers T15c, B-089.
 #[test]
 fn a_lost_message_ends_the_calls_whose_answer_it_may_have_been() {
     check_modern(
@@ -809,6 +838,7 @@ fn a_lost_message_ends_the_calls_whose_answer_it_may_have_been() {
     );
 }
 
+/// Covers J05c, J12c, D17, EC11, EL03, EL04, L12c, SA02c, B-066, B-068.
 #[test]
 fn a_legacy_server_asks_what_was_declared() {
     check_legacy(
@@ -861,6 +891,7 @@ fn an_answer_is_fitted_to_the_revision() {
     );
 }
 
+/// Covers EC11, RO04, EL03.
 #[test]
 fn what_was_not_declared_is_refused() {
     let mut config = config().only(Era::Legacy);
@@ -887,6 +918,7 @@ fn what_was_not_declared_is_refused() {
     );
 }
 
+/// Covers C03c, C05c, C08.
 #[test]
 fn a_question_may_be_withdrawn_and_is_then_not_answered() {
     check_legacy(
@@ -912,6 +944,7 @@ fn a_question_may_be_withdrawn_and_is_then_not_answered() {
     );
 }
 
+/// Covers J06c.
 #[test]
 fn questions_are_limited_and_their_ids_unique() {
     check_legacy(
@@ -937,6 +970,7 @@ fn questions_are_limited_and_their_ids_unique() {
     );
 }
 
+/// Covers P06, RO01.
 #[test]
 fn a_legacy_server_is_notified_of_what_its_revision_has() {
     check_legacy(
@@ -962,6 +996,7 @@ fn a_legacy_server_is_notified_of_what_its_revision_has() {
     );
 }
 
+/// Covers D17, T07.
 #[test]
 fn a_modern_server_must_not_ask_and_is_not_answered() {
     check_modern(
@@ -985,6 +1020,7 @@ fn a_modern_server_must_not_ask_and_is_not_answered() {
     );
 }
 
+/// Covers J15c.
 #[test]
 fn a_batch_is_answered_by_a_batch() {
     check_legacy(
@@ -1014,6 +1050,7 @@ fn a_batch_is_answered_by_a_batch() {
     );
 }
 
+/// Covers S08, S09c, S13.
 #[test]
 fn a_stream_is_acknowledged_and_then_lasts() {
     check_modern(
@@ -1090,6 +1127,7 @@ fn tags_mean_nothing_to_a_legacy_server() {
     );
 }
 
+/// Covers T10, B-103.
 #[test]
 fn the_end_of_input_loses_what_is_open() {
     check_legacy(

@@ -418,6 +418,7 @@ const MATRIX: &str = "
     legacy  legacy  legacy
 ";
 
+/// Covers D07, D13.
 #[test]
 fn eras_meet_as_the_specification_says() {
     let set = |name| match name {
