@@ -86,8 +86,8 @@ pub(super) enum Stage {
 pub(super) struct Waiting {
     pub(super) call: CallId,
     pub(super) version: ProtocolVersion,
-    /// Whether it is there because the server has named revisions. It does so once: who
-    /// refuses what it has named would be asked for ever.
+    /// Whether the server has named revisions. It does so once: who refuses what it has named
+    /// would be asked for ever.
     pub(super) named: bool,
 }
 
@@ -99,7 +99,7 @@ impl Waiting {
 
 /// What is to be done to go on.
 pub(super) enum Next {
-    /// To open in a revision, which the server may have named.
+    /// To open in a revision, after the server has named some or before.
     Open {
         version: ProtocolVersion,
         named: bool,
@@ -111,7 +111,7 @@ pub(super) enum Next {
 /// How to begin: with the newest revision, modern if there is one.
 pub(super) fn begin(config: &ClientConfig) -> Next {
     match config.versions.iter().max() {
-        Some(version) => open(*version),
+        Some(version) => open(*version, false),
         None => no_common(config, Vec::new()),
     }
 }
@@ -141,7 +141,7 @@ pub(super) fn next(config: &ClientConfig, waiting: &Waiting, outcome: Outcome) -
     let falls_back = waiting.is_probe() && error != CallError::Lost;
     let legacy = of_era(&config.versions, Era::Legacy).max();
     match (legacy.filter(|_| falls_back), error) {
-        (Some(version), _) => open(version),
+        (Some(version), _) => open(version, waiting.named),
         (None, CallError::Refused(error)) if waiting.is_probe() => {
             Next::Fail(NegotiationError::OnlyLegacy(error))
         }
@@ -167,10 +167,7 @@ fn refused(config: &ClientConfig, waiting: &Waiting, error: ErrorObject) -> Next
         return failed(waiting, CallError::Refused(error));
     };
     match newest_common(config, &data.supported) {
-        Some(version) => Next::Open {
-            version,
-            named: true,
-        },
+        Some(version) => open(version, true),
         None => no_common(config, data.supported),
     }
 }
@@ -199,16 +196,13 @@ fn introduced(config: &ClientConfig, waiting: &Waiting, result: ServerResult) ->
             info,
             instructions,
         })),
-        Some(version) if waiting.is_probe() => open(version),
+        Some(version) if waiting.is_probe() => open(version, waiting.named),
         _ => no_common(config, named),
     }
 }
 
-fn open(version: ProtocolVersion) -> Next {
-    Next::Open {
-        version,
-        named: false,
-    }
+fn open(version: ProtocolVersion, named: bool) -> Next {
+    Next::Open { version, named }
 }
 
 fn failed(waiting: &Waiting, error: CallError) -> Next {

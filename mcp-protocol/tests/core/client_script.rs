@@ -191,6 +191,28 @@ fn a_modern_server_may_name_its_revisions_once() {
     ));
 }
 
+#[test]
+fn a_server_that_never_agrees_is_not_asked_for_ever() {
+    let named = r#"error -32022 {"supported": ["2026-07-28", "2025-11-25"], "requested": "x"}"#;
+    let legacy = r#"error -32022 {"supported": ["2025-11-25"], "requested": "x"}"#;
+    let found = r#"ok {"supportedVersions": ["2025-11-25"], "capabilities": {}}"#;
+    for (junk, again) in [("ok {}", legacy), ("error -32601", named), (found, named)] {
+        check(&format!(
+            r#"{PROBE}
+            > 1 error -32601
+            < 2 initialize
+            > 2 {named}
+            < 3 server/discover
+            > 3 {junk}
+            < 4 initialize
+            > 4 {again}
+            ! failed -32022
+            ! close
+            "#
+        ));
+    }
+}
+
 /// Covers D11.
 #[test]
 fn a_server_that_names_legacy_revisions_only_is_initialized_in_the_newest() {
