@@ -64,6 +64,7 @@
 //! |---|---|---|
 //! | `stdio` | yes | [`Server::serve_stdio`] |
 //! | `signal` | no | `ServerHandle::shut_down_on_signal` |
+//! | `validate` | no | `Server::validate_output`: in debug builds, outputs have to fit their schemas |
 //!
 //! A handler that panics costs its own call only, which is answered with an error. That needs
 //! unwinding: with `panic = "abort"` in a profile, one panic ends the process.
@@ -79,6 +80,7 @@ mod events;
 mod field;
 pub mod input;
 pub mod limit;
+mod output;
 mod prompt;
 mod registry;
 mod resource;
@@ -92,6 +94,8 @@ mod server;
 mod signal;
 mod stats;
 mod tool;
+#[cfg(feature = "validate")]
+mod validate;
 
 pub use async_trait::async_trait;
 pub use mcp_macros::{Prompt, Tool, Tools};

@@ -18,6 +18,8 @@
 //!
 //! An output may have any root, and says `null` where it can be `null`.
 //!
+//! [`Server::schemas_as_written`](crate::Server::schemas_as_written) turns this off.
+//!
 //! What has no such form is refused with a [`SchemaError`]: a schema that is deeper than 64
 //! levels or has more than 10,000 parts, a reference to another document, a type that JSON
 //! does not have.
@@ -44,7 +46,7 @@ pub struct SchemaError {
 }
 
 impl SchemaError {
-    fn new(path: &[&str], reason: impl Into<String>) -> Self {
+    pub(crate) fn new(path: &[&str], reason: impl Into<String>) -> Self {
         Self {
             path: path.join("."),
             reason: reason.into(),
@@ -147,7 +149,18 @@ pub(crate) fn registered_output(schema: &RawJson) -> Result<RawJson, SchemaError
     conservative_output(read(schema)?)
 }
 
-fn read(schema: &RawJson) -> Result<Value, SchemaError> {
+/// Refuses an input schema that is to be shown as it is, and that no client would take.
+pub(crate) fn check_written_input(schema: &RawJson) -> Result<(), SchemaError> {
+    match read(schema)?.get("type") {
+        Some(name) if name == "object" => Ok(()),
+        _ => Err(SchemaError::new(
+            &[],
+            "arguments are an object with named members: the root has to say \"type\": \"object\"",
+        )),
+    }
+}
+
+pub(crate) fn read(schema: &RawJson) -> Result<Value, SchemaError> {
     // It is well-formed, so only the depth can be more than the parser takes.
     schema
         .decode()

@@ -18,17 +18,24 @@ use crate::cache::Cache;
 use crate::changes::Changes;
 use crate::error::{BuildError, ServeError, ServiceDown};
 use crate::limit::InFlight;
+use crate::output::Compile;
 use crate::prompt::{Prompt, Render};
 use crate::resource::{Directory, Resource, Template};
 use crate::rounds::Rules;
 use crate::router::Router;
 use crate::router::prompts::Prompts;
 use crate::router::resources::Resources;
-use crate::router::tools::Tools;
+use crate::router::tools::{ToolRules, Tools};
 use crate::seal::{Seal, StateKey};
 use crate::serve;
 use crate::stats::{Counters, Stats};
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
+
+/// How outputs are validated, in a build that can.
+#[cfg(feature = "validate")]
+const COMPILE: Option<Compile> = Some(crate::validate::compile);
+#[cfg(not(feature = "validate"))]
+const COMPILE: Option<Compile> = None;
 
 type ApplyLayer = Box<dyn FnOnce(Next) -> Next + Send>;
 
@@ -64,6 +71,8 @@ pub struct Server<S = ()> {
     resources: Vec<Arc<dyn Resource<S>>>,
     templates: Vec<Box<dyn Template<S>>>,
     resource_cache: Cache,
+    empty_lists: bool,
+    tool_rules: ToolRules,
     layers: Vec<ApplyLayer>,
     max_in_flight: usize,
     share: Option<usize>,
@@ -116,6 +125,11 @@ impl<S: Send + Sync + 'static> Server<S> {
             resources: Vec::new(),
             templates: Vec::new(),
             resource_cache: Cache::default(),
+            empty_lists: false,
+            tool_rules: ToolRules {
+                as_written: false,
+                compile: COMPILE.filter(|_| cfg!(debug_assertions)),
+            },
             layers: Vec::new(),
             max_in_flight: 512,
             share: None,
@@ -182,6 +196,31 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
+    /// Shows the schemas of tools as they were written, with every keyword of JSON Schema, and
+    /// not in the form that all hosts take: see [`schema`](crate::schema). For tools of another
+    /// server, and for hosts that are known.
+    ///
+    /// Hosts drop a tool, or a whole list, for a schema that they do not understand. What the
+    /// derives write is in that form anyway.
+    #[must_use]
+    pub fn schemas_as_written(mut self) -> Self {
+        self.tool_rules.as_written = true;
+        self
+    }
+
+    /// Whether the structured output of each tool is held against its output schema. Default
+    /// in a build with debug assertions only.
+    ///
+    /// An output that does not fit becomes an internal error, and a warning in the log says
+    /// where it does not. A number that JSON does not have, NaN or an infinity, is `null` and
+    /// fits no schema of a number. What a schema refers to outside of itself is never fetched.
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn validate_output(mut self, validate: bool) -> Self {
+        self.tool_rules.compile = COMPILE.filter(|_| validate);
+        self
+    }
+
     /// Adds something that can be read at one URI.
     #[must_use]
     pub fn resource(mut self, resource: impl Resource<S>) -> Self {
@@ -222,6 +261,15 @@ impl<S: Send + Sync + 'static> Server<S> {
     #[must_use]
     pub fn dyn_prompt(mut self, prompt: Arc<dyn Prompt<S>>) -> Self {
         self.prompts.push(prompt);
+        self
+    }
+
+    /// Offers tools, resources and prompts although there may be none: their lists are empty
+    /// until some are added while the server runs. Some hosts ask for every list, and take an
+    /// error for a failed connection.
+    #[must_use]
+    pub fn empty_lists(mut self) -> Self {
+        self.empty_lists = true;
         self
     }
 
@@ -386,7 +434,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         let mut config = self.config;
         let router = Arc::new(Router {
             state: Arc::new(self.state),
-            tools: Tools::default(),
+            tools: Tools::new(self.tool_rules),
             prompts: Prompts::default(),
             resources: Resources::new(self.resource_cache),
             page_size: self.page_size,
@@ -403,19 +451,20 @@ impl<S: Send + Sync + 'static> Server<S> {
         for template in self.templates {
             router.resources.add_template(template)?;
         }
-        if !router.resources.is_empty() {
+        let all = self.empty_lists;
+        if all || !router.resources.is_empty() {
             let capability = ResourcesCapability::new()
                 .subscribe(true)
                 .list_changed(true);
             config.capabilities.resources = Some(capability);
         }
-        if !router.tools.is_empty() {
+        if all || !router.tools.is_empty() {
             config.capabilities.tools = Some(ToolsCapability::new().list_changed(true));
         }
-        if !router.prompts.is_empty() {
+        if all || !router.prompts.is_empty() {
             config.capabilities.prompts = Some(PromptsCapability::new().list_changed(true));
         }
-        if !router.prompts.is_empty() || router.resources.has_templates() {
+        if all || !router.prompts.is_empty() || router.resources.has_templates() {
             config.capabilities.completions = Some(Declared::new());
         }
         let mut keys = self.state_keys;
@@ -627,7 +676,8 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     }
 
     /// Adds a resource while the server runs, and tells the clients. A server that was built
-    /// with neither a resource nor a template does not offer any.
+    /// with neither a resource nor a template offers some only with
+    /// [`empty_lists`](Server::empty_lists).
     ///
     /// # Errors
     ///
@@ -649,7 +699,8 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     }
 
     /// Adds a template while the server runs, and tells the clients. A server that was built
-    /// with neither a resource nor a template does not offer any.
+    /// with neither a resource nor a template offers some only with
+    /// [`empty_lists`](Server::empty_lists).
     ///
     /// # Errors
     ///
@@ -672,7 +723,8 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
 
     /// Adds a prompt while the server runs, and tells the clients.
     ///
-    /// Clients ask for prompts only on a server that was built with one.
+    /// Clients ask for prompts only on a server that was built with one, or with
+    /// [`empty_lists`](Server::empty_lists).
     ///
     /// # Errors
     ///

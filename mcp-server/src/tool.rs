@@ -165,7 +165,8 @@ pub trait RunTools<S = ()>: ToolSet {
     /// Does what the variant says.
     ///
     /// A variant with `#[tool(output = T)]` returns [`Structured`](crate::Structured) of a `T`,
-    /// or fails. That it is structured is checked when it runs; that it is of a `T` is not.
+    /// or fails. That it is structured is checked when it runs; that it is of a `T` only where
+    /// [outputs are validated](crate#features).
     ///
     /// # Errors
     ///
@@ -221,7 +222,8 @@ pub trait Tool<S>: Send + Sync + 'static {
 /// are written by hand.
 ///
 /// The arguments are an object, and nothing else has been checked. With an output schema, the
-/// closure returns [`Structured`](crate::Structured); that it fits the schema is not checked.
+/// closure returns [`Structured`](crate::Structured); whether that fits the schema is only
+/// checked where [outputs are validated](crate#features).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -267,9 +269,7 @@ where
     }
 
     async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError> {
-        let result = written((self.call)(arguments, cx).await?.into_content())?;
-        check_structured(&self.definition, &result)?;
-        Ok(result)
+        written((self.call)(arguments, cx).await?.into_content())
     }
 }
 
@@ -348,23 +348,8 @@ impl<T: RunTools<S>, S: Send + Sync + 'static> Tool<S> for Member<T> {
                 return Err(ToolError::refused(ErrorObject::internal(error)));
             }
         };
-        let result = written(tool.run(&cx).await?.into_content())?;
-        check_structured(&self.definition, &result)?;
-        Ok(result)
+        written(tool.run(&cx).await?.into_content())
     }
-}
-
-/// A tool that says what its output is like must give it, unless it failed. What a closure
-/// returns, or `run` for all the tools of a set, cannot say so.
-fn check_structured(definition: &Definition, result: &CallToolResult) -> Result<(), ToolError> {
-    let declared = definition.output_schema.is_some();
-    if !declared || result.structured_content.is_some() || result.is_error == Some(true) {
-        return Ok(());
-    }
-    let name = &definition.name;
-    tracing::error!(tool = %name, "an output is declared: return `Structured` of it");
-    let error = format!("the tool `{name}` gave no structured output");
-    Err(ToolError::refused(ErrorObject::internal(error)))
 }
 
 fn written(result: serde_json::Result<CallToolResult>) -> Result<CallToolResult, ToolError> {

@@ -79,7 +79,7 @@ async fn comes_in(version: &str, tool: &str, capabilities: &Value) -> Value {
     let mut text = String::new();
     let read = replies.read_to_string(&mut text).await;
     read.expect("text is written");
-    let lines = text.lines().map(|line| serde_json::from_str(line));
+    let lines = text.lines().map(serde_json::from_str);
     lines
         .map(|line| line.expect("only JSON is written"))
         .find(|line: &Value| line["id"] != 1)

@@ -206,6 +206,11 @@ fn null_is_the_same_as_absent_where_a_member_may_be_absent() {
         refusal::<Deploy>(json!({ "env": null })),
         "missing field `env`"
     );
+    // An empty text is a text.
+    assert_eq!(
+        refusal::<Deploy>(json!({ "env": "", "dryRun": "" })),
+        "at `dryRun`: invalid type: string \"\", expected a boolean",
+    );
     // What is wrong besides the null is what is told.
     assert_eq!(
         refusal::<Deploy>(json!({ "limit": null, "env": 1 })),

@@ -562,8 +562,14 @@ async fn only_objects_are_arguments_and_none_is_an_empty_one() {
         .ask(1, "tools/call", json!({ "name": "steps" }))
         .await;
     assert_eq!(text(&client.reply().await), "done");
-    client.call(2, "steps", json!([])).await;
-    assert_eq!(client.reply().await["error"]["code"], -32602);
+    client.call(2, "steps", json!(null)).await;
+    assert_eq!(text(&client.reply().await), "done");
+    client.call(3, "steps", json!({})).await;
+    assert_eq!(text(&client.reply().await), "done");
+    for (id, arguments) in [(4, json!([])), (5, json!("x")), (6, json!(5))] {
+        client.call(id, "steps", arguments).await;
+        assert_eq!(client.reply().await["error"]["code"], -32602);
+    }
 }
 
 /// Covers TL11.

@@ -2,10 +2,11 @@
 //!
 //! One message is one line of JSON. This crate finds the lines in what is read, and writes
 //! what is sent as lines; it knows neither methods nor revisions of the protocol, and what
-//! stands in a line it does not look at. A server takes [`stdio()`], a test takes
-//! [`memory::pair()`], and whoever has an `AsyncRead` and an `AsyncWrite` takes [`Framed`]:
-//! each is a [`Transport`](transport::Transport) for `mcp-server`. The crate is of use alone,
-//! too.
+//! stands in a line it does not look at. A server takes [`stdio()`], a client starts one with
+//! `child::ServerCommand` (feature `process`), a test takes [`memory::pair()`], and whoever has
+//! an `AsyncRead` and an `AsyncWrite` takes [`Framed`]: each is a
+//! [`Transport`](transport::Transport) for `mcp-server` or `mcp-client`. The crate is of use
+//! alone, too.
 //!
 //! ```text
 //!                       stdio()             memory::pair()         your streams
@@ -46,10 +47,13 @@
 //! | how bytes are read and written | [`Framed`] |
 //! | what happens to the descriptors of the process | [`stdio()`] |
 //! | how each kind of descriptor is waited for | [`Stdio`] |
+//! | how a server is started, and how it ends | `child` |
 //!
 //! Nothing here uses the runtime's pool of blocking threads, and nothing keeps a runtime
 //! from shutting down.
 
+#[cfg(all(feature = "process", any(unix, windows)))]
+pub mod child;
 mod framed;
 mod lines;
 pub mod memory;

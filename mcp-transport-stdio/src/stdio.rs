@@ -1,6 +1,6 @@
 //! The standard streams of this process, made its own.
 
-mod thread;
+pub(crate) mod thread;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]

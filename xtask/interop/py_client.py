@@ -1,6 +1,6 @@
 """The official Python clients, `mcp` 2.3.0 and 1.30.0, against an example server.
 
-py_client.py ERA SERVER COMMAND ARGUMENT...    ERA is legacy, modern or auto; SERVER is calculator or echo
+py_client.py ERA SERVER COMMAND ARGUMENT...    ERA is legacy, modern or auto; SERVER is calculator, echo or everything
 
 Prints `PASS name` and `FAIL name: why`.
 """
@@ -10,14 +10,64 @@ import contextlib
 import importlib.metadata
 import sys
 import time
+import warnings
 
+warnings.simplefilter("ignore")
 ERA, SERVER, COMMAND, *ARGUMENTS = sys.argv[1:]
 VERSION = "2025-11-25" if ERA == "legacy" else "2026-07-28"
+WATCHED = "test://watched-resource"
 UNICODE = "grüße 中文 \U0001f600 \u2028 \\ \" \x7f \t"
+
+
+def wire(message):
+    return message.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def elicited(types, params):
+    """What the user answers."""
+    answers = {"name": "Ada", "color": "red", "response": "yes"}
+    fields = wire(params)["requestedSchema"]["properties"]
+    return types.ElicitResult(action="accept", content={name: answers[name] for name in fields})
+
+
+def sampled(types):
+    """What the model says."""
+    content = types.TextContent(type="text", text="Paris")
+    return types.CreateMessageResult(role="assistant", model="none", content=content)
+
+
+def roots(types):
+    return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
 
 
 class Version2:
     """The client of `mcp` 2.x."""
+
+    def __init__(self):
+        self.notices = []
+
+    def callbacks(self):
+        import mcp_types as types
+
+        async def elicit(_, params):
+            return elicited(types, params)
+
+        async def sample(_, params):
+            return sampled(types)
+
+        async def list_roots(_):
+            return roots(types)
+
+        async def notice(message):
+            if isinstance(message, types.ServerNotification):
+                self.notices.append(wire(message)["method"])
+
+        return {
+            "elicitation_callback": elicit,
+            "sampling_callback": sample,
+            "list_roots_callback": list_roots,
+            "message_handler": notice,
+        }
 
     @contextlib.asynccontextmanager
     async def connect(self):
@@ -26,8 +76,37 @@ class Version2:
 
         mode = {"legacy": "legacy", "modern": VERSION, "auto": "auto"}[ERA]
         server = StdioServerParameters(command=COMMAND, args=ARGUMENTS)
-        async with Client(server, mode=mode, read_timeout_seconds=20, cache=None) as self.session:
+        async with Client(server, mode=mode, read_timeout_seconds=20, cache=None, **self.callbacks()) as self.session:
             yield
+
+    def reference(self, **of):
+        import mcp_types as types
+
+        return types.PromptReference(type="ref/prompt", **of)
+
+    @contextlib.asynccontextmanager
+    async def told(self):
+        """Gathers in `notices` what the server tells of changes."""
+        if ERA == "legacy":
+            await self.session.subscribe_resource(WATCHED)
+            yield
+            return
+        everything = {"tools_list_changed": True, "prompts_list_changed": True, "resource_subscriptions": [WATCHED]}
+        async with self.session.listen(**everything) as events:
+            reader = asyncio.ensure_future(self.read(events))
+            yield
+            reader.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await reader
+
+    async def read(self, events):
+        methods = {
+            "ToolsListChanged": "notifications/tools/list_changed",
+            "PromptsListChanged": "notifications/prompts/list_changed",
+            "ResourceUpdated": "notifications/resources/updated",
+        }
+        async for event in events:
+            self.notices.append(methods[type(event).__name__])
 
     def about(self):
         # A pinned connection has no handshake, so it is never told the server's name.
@@ -49,6 +128,32 @@ class Version2:
 class Version1:
     """The session of `mcp` 1.x."""
 
+    def __init__(self):
+        self.notices = []
+
+    def callbacks(self):
+        from mcp import types
+
+        async def elicit(_, params):
+            return elicited(types, params)
+
+        async def sample(_, params):
+            return sampled(types)
+
+        async def list_roots(_):
+            return roots(types)
+
+        async def notice(message):
+            if isinstance(message, types.ServerNotification):
+                self.notices.append(message.root.method)
+
+        return {
+            "elicitation_callback": elicit,
+            "sampling_callback": sample,
+            "list_roots_callback": list_roots,
+            "message_handler": notice,
+        }
+
     @contextlib.asynccontextmanager
     async def connect(self):
         from datetime import timedelta
@@ -57,9 +162,20 @@ class Version1:
         from mcp.client.stdio import stdio_client
 
         async with stdio_client(StdioServerParameters(command=COMMAND, args=ARGUMENTS)) as streams:
-            async with ClientSession(*streams, read_timeout_seconds=timedelta(seconds=20)) as self.session:
+            timeout = timedelta(seconds=20)
+            async with ClientSession(*streams, read_timeout_seconds=timeout, **self.callbacks()) as self.session:
                 self.greeting = await self.session.initialize()
                 yield
+
+    def reference(self, **of):
+        from mcp import types
+
+        return types.PromptReference(type="ref/prompt", **of)
+
+    @contextlib.asynccontextmanager
+    async def told(self):
+        await self.session.subscribe_resource(WATCHED)
+        yield
 
     def about(self):
         return self.greeting.protocolVersion, self.greeting.serverInfo.name
@@ -139,7 +255,68 @@ async def cancels(client):
     await echoes(client, "still here")
 
 
+async def is_structured(client):
+    result = wire(await client.session.call_tool("interop_structured", {"city": "Rome"}))
+    expect(result["structuredContent"]["city"], "Rome")
+
+
+async def reads(client):
+    listed = wire(await client.session.list_resources())["resources"]
+    expect(WATCHED in [resource["uri"] for resource in listed], True)
+    contents = wire(await client.session.read_resource("test://template/12/data"))["contents"]
+    expect('"id":"12"' in contents[0]["text"], True)
+    try:
+        await client.session.read_resource("test://none")
+    except Exception as error:
+        expect("not found" in str(error), True)
+    else:
+        raise AssertionError("a resource that is not there can be read")
+
+
+async def prompts(client):
+    arguments = {"arg1": "a", "arg2": "b"}
+    prompt = wire(await client.session.get_prompt("test_prompt_with_arguments", arguments))
+    expect(prompt["messages"][0]["content"]["text"], "Prompt with arguments: arg1='a', arg2='b'")
+    argument = {"name": "arg1", "value": "par"}
+    completed = wire(await client.session.complete(client.reference(name="test_prompt_with_arguments"), argument))
+    expect(completed["completion"]["values"], ["paris", "park", "party"])
+
+
+async def asks(client):
+    rounds = await text(client, "test_input_required_result_multi_round", {})
+    expect(rounds, "Multi-round complete for Ada who likes red")
+    at_once = await text(client, "test_input_required_result_multiple_inputs", {})
+    expect(at_once, "Name: Ada; Greeting: Paris; Roots: 1")
+
+
+async def hears(client):
+    async with client.told():
+        for tool, arguments, method in [
+            ("test_trigger_tool_change", {}, "notifications/tools/list_changed"),
+            ("test_trigger_prompt_change", {}, "notifications/prompts/list_changed"),
+            ("interop_touch_resource", {"uri": WATCHED}, "notifications/resources/updated"),
+        ]:
+            await text(client, tool, arguments)
+            while method not in client.notices:
+                await asyncio.sleep(0.01)
+
+
+async def gives_up(client):
+    expect(await client.cancelled_call("interop_sleep", {"ms": 5000}, 0.15), True)
+    while await text(client, "interop_cancel_count", {}) != "1":
+        await asyncio.sleep(0.01)
+
+
 CHECKS = {
+    "everything": [
+        ("lists its tools", lambda client: listed(client, "test_simple_text", "interop_cancel_count")),
+        ("gives a structured result", is_structured),
+        ("reads resources", reads),
+        ("gets and completes a prompt", prompts),
+        ("asks the user, the model and the client", asks),
+        ("tells of changes", hears),
+        ("gives up a cancelled call", gives_up),
+    ],
     "calculator": [
         ("lists its tools", lambda client: listed(client, "add", "subtract", "multiply", "divide")),
         ("adds", adds),

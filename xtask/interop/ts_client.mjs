@@ -1,7 +1,8 @@
 // The official TypeScript clients, `@modelcontextprotocol/client` 2.4.0 and `@modelcontextprotocol/sdk` 1.32.2,
 // against an example server. Started in the folder in which one of them is installed.
 //
-// ts_client.mjs ERA SERVER COMMAND ARGUMENT...    ERA is legacy, modern or auto; SERVER is calculator or echo
+// ts_client.mjs ERA SERVER COMMAND ARGUMENT...    ERA is legacy, modern or auto; SERVER is calculator, echo or
+//                                               everything
 //
 // Prints `PASS name` and `FAIL name: why`.
 import assert from 'node:assert/strict';
@@ -11,22 +12,26 @@ import { pathToFileURL } from 'node:url';
 
 const [era, server, command, ...args] = process.argv.slice(2);
 const version = era === 'legacy' ? '2025-11-25' : '2026-07-28';
+const watched = 'test://watched-resource';
 const unicode = 'grüße 中文 \u{1f600} \u2028 \\ " \x7f \t';
 
 const installed = createRequire(`${process.cwd()}/client.js`);
 const load = name => import(pathToFileURL(installed.resolve(name)));
 
-/** Version 2, or where that is not installed version 1. */
+/** Version 2, or where that is not installed version 1. Handlers are set by method, or by schema. */
 async function classes() {
   try {
     const { Client } = await load('@modelcontextprotocol/client');
     const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
-    return { Client, StdioClientTransport, call: (client, params, options) => client.callTool(params, options) };
+    return { Client, StdioClientTransport, call: (client, params, options) => client.callTool(params, options), handled: method => method };
   } catch (error) {
     if (error.code !== 'MODULE_NOT_FOUND') throw error;
     const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
     const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
-    return { Client, StdioClientTransport, call: (client, params, options) => client.callTool(params, undefined, options) };
+    const types = await load('@modelcontextprotocol/sdk/types.js');
+    const schemas = Object.values(types).filter(type => type?.shape?.method?.value);
+    const handled = method => schemas.find(schema => schema.shape.method.value === method);
+    return { Client, StdioClientTransport, call: (client, params, options) => client.callTool(params, undefined, options), handled };
   }
 }
 
@@ -39,9 +44,27 @@ async function check(name, steps) {
   }
 }
 
-const { Client, StdioClientTransport, call } = await classes();
+const { Client, StdioClientTransport, call, handled } = await classes();
 const mode = { legacy: 'legacy', modern: { pin: version }, auto: 'auto' }[era];
-const client = new Client({ name: 'interop', version: '1' }, { capabilities: {}, versionNegotiation: { mode } });
+const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
+const client = new Client({ name: 'interop', version: '1' }, { capabilities, versionNegotiation: { mode } });
+
+/** What the user, the model and the client answer. */
+const answers = { name: 'Ada', color: 'red', response: 'yes' };
+const handlers = {
+  'elicitation/create': ({ params }) => {
+    const fields = Object.keys(params.requestedSchema.properties).map(name => [name, answers[name]]);
+    return { action: 'accept', content: Object.fromEntries(fields) };
+  },
+  'sampling/createMessage': () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: 'Paris' } }),
+  'roots/list': () => ({ roots: [{ uri: 'file:///home' }] }),
+};
+for (const [method, handler] of Object.entries(handlers)) client.setRequestHandler(handled(method), handler);
+
+const notices = [];
+for (const what of ['tools/list_changed', 'prompts/list_changed', 'resources/updated']) {
+  client.setNotificationHandler(handled(`notifications/${what}`), () => { notices.push(what); });
+}
 const errors = [];
 client.onerror = error => errors.push(String(error?.message ?? error));
 const transport = new StdioClientTransport({ command, args, stderr: 'inherit' });
@@ -66,7 +89,65 @@ async function echoes(sent) {
   assert.ok(got === sent, `${got.length} characters that differ`);
 }
 
+/** Waits until a check holds, as what the server tells comes when it comes. */
+async function until(holds) {
+  for (const limit = performance.now() + 5000; !await holds(); await sleep(10)) {
+    assert.ok(performance.now() < limit, 'it never comes');
+  }
+}
+
+async function hears() {
+  const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: [watched] };
+  const stream = era === 'legacy' ? await client.subscribeResource({ uri: watched }) : await client.listen(filter);
+  for (const [name, args, what] of [
+    ['test_trigger_tool_change', {}, 'tools/list_changed'],
+    ['test_trigger_prompt_change', {}, 'prompts/list_changed'],
+    ['interop_touch_resource', { uri: watched }, 'resources/updated'],
+  ]) {
+    await text(name, args);
+    await until(() => notices.includes(what));
+  }
+  await stream.close?.();
+}
+
 const checks = {
+  everything: {
+    'lists its tools': () => listed('test_simple_text', 'interop_cancel_count'),
+    'gives a structured result': async () => {
+      const result = await tool('interop_structured', { city: 'Rome' });
+      assert.equal(result.structuredContent.city, 'Rome');
+    },
+    'reads resources': async () => {
+      const { resources } = await client.listResources();
+      assert.ok(resources.some(({ uri }) => uri === watched));
+      const { contents } = await client.readResource({ uri: 'test://template/12/data' });
+      assert.match(contents[0].text, /"id":"12"/);
+      await assert.rejects(client.readResource({ uri: 'test://none' }), /not found/);
+    },
+    'gets and completes a prompt': async () => {
+      const name = 'test_prompt_with_arguments';
+      const prompt = await client.getPrompt({ name, arguments: { arg1: 'a', arg2: 'b' } });
+      assert.equal(prompt.messages[0].content.text, "Prompt with arguments: arg1='a', arg2='b'");
+      const argument = { name: 'arg1', value: 'par' };
+      const { completion } = await client.complete({ ref: { type: 'ref/prompt', name }, argument });
+      assert.deepEqual(completion.values, ['paris', 'park', 'party']);
+    },
+    'asks the user, the model and the client': async () => {
+      const rounds = await text('test_input_required_result_multi_round', {});
+      assert.equal(rounds, 'Multi-round complete for Ada who likes red');
+      const atOnce = await text('test_input_required_result_multiple_inputs', {});
+      assert.equal(atOnce, 'Name: Ada; Greeting: Paris; Roots: 1');
+    },
+    'tells of changes': hears,
+    'gives up a cancelled call': async () => {
+      const abort = new AbortController();
+      const sleeping = tool('interop_sleep', { ms: 5000 }, { signal: abort.signal });
+      await sleep(150);
+      abort.abort('enough');
+      await assert.rejects(sleeping);
+      await until(async () => await text('interop_cancel_count', {}) === '1');
+    },
+  },
   calculator: {
     'lists its tools': () => listed('add', 'subtract', 'multiply', 'divide'),
     adds: async () => assert.equal(await text('add', { a: 2, b: 3 }), '5'),

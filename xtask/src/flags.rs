@@ -13,7 +13,7 @@ struct Entry {
 const TASKS: &[Entry] = &[
     Entry {
         name: "ci",
-        about: "every check of a change but its tests: format, lints, docs, tidy, coverage table, dependencies, oldest compiler",
+        about: "every check of a change but `cargo test`: format, lints, docs, tidy, coverage table, dependencies, oldest compiler",
         flags: &[(
             "--only STEP,…",
             "only the steps whose name starts with one of these",
@@ -48,7 +48,7 @@ const TASKS: &[Entry] = &[
             ),
             (
                 "--servers DIR",
-                "use DIR/calculator and DIR/echo instead of building the examples",
+                "use the programs in DIR instead of building the examples",
             ),
         ],
     },

@@ -73,9 +73,33 @@ const CLIENTS: &[Client] = &[
     },
 ];
 
-/// The calculator gets the client's own descriptors, which are sockets here; for echo the messages pass through the
-/// spy, so that they are checked and the server has pipes.
-const SERVERS: &[(&str, &str)] = &[("calculator", "inherit"), ("echo", "wire")];
+/// An example, and how the spy stands before it.
+struct Server {
+    name: &'static str,
+    /// `inherit`: it gets the client's own descriptors, which are sockets here. `wire`: messages pass through the spy,
+    /// so that they are checked and the server has pipes.
+    spying: &'static str,
+    /// Whether it is tried in the era `modern` too, in which a client is never told what a server can do.
+    unknown: bool,
+}
+
+const SERVERS: &[Server] = &[
+    Server {
+        name: "calculator",
+        spying: "inherit",
+        unknown: true,
+    },
+    Server {
+        name: "echo",
+        spying: "wire",
+        unknown: true,
+    },
+    Server {
+        name: "everything",
+        spying: "wire",
+        unknown: false,
+    },
+];
 
 pub(crate) fn run(flags: &InteropFlags) -> ExitCode {
     match try_run(flags) {
@@ -127,7 +151,7 @@ fn try_run(flags: &InteropFlags) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The folder in which `calculator` and `echo` are.
+/// The folder in which the examples are.
 fn servers(flags: &InteropFlags) -> Result<PathBuf, String> {
     if let Some(folder) = &flags.servers {
         return folder
@@ -136,7 +160,7 @@ fn servers(flags: &InteropFlags) -> Result<PathBuf, String> {
     }
     let built: Result<Vec<_>, _> = SERVERS
         .iter()
-        .map(|(name, _)| workspace::build_example(name, false))
+        .map(|server| workspace::build_example(server.name, false))
         .collect();
     let parent = built?
         .first()
@@ -148,20 +172,19 @@ fn servers(flags: &InteropFlags) -> Result<PathBuf, String> {
 struct Session {
     name: String,
     era: &'static str,
-    server: &'static str,
-    spying: &'static str,
+    server: &'static Server,
 }
 
 fn sessions(client: &Client, only: &[String]) -> Vec<Session> {
     let pairs = client
         .eras
         .iter()
-        .flat_map(|era| SERVERS.iter().map(move |server| (era, server)));
-    let all = pairs.map(|(era, (server, spying))| Session {
-        name: format!("{}/{era}/{server}", client.name),
+        .flat_map(|era| SERVERS.iter().map(move |server| (*era, server)));
+    let all = pairs.filter(|(era, server)| server.unknown || *era != "modern");
+    let all = all.map(|(era, server)| Session {
+        name: format!("{}/{era}/{}", client.name, server.name),
         era,
         server,
-        spying,
     });
     all.filter(|session| only.is_empty() || only.iter().any(|part| session.name.contains(part)))
         .collect()
@@ -180,13 +203,13 @@ impl Session {
         empty_folder(&records).map_err(|error| format!("{}: {error}", records.display()))?;
         let spy = std::env::current_exe().map_err(|error| format!("find xtask: {error}"))?;
         let mut command = program.command();
-        command.args([self.era, self.server]);
+        command.args([self.era, self.server.name]);
         command
             .arg(spy)
             .arg("interop-spy")
             .arg(&records)
-            .arg(self.spying);
-        command.arg(servers.join(self.server));
+            .arg(self.server.spying);
+        command.arg(servers.join(self.server.name));
         let start = Instant::now();
         let lines = lines_of(command)?;
         println!("== {} ({:.1} s)", self.name, start.elapsed().as_secs_f64());
@@ -338,9 +361,9 @@ mod tests {
                 .flat_map(|client| sessions(client, only))
                 .count()
         };
-        assert_eq!(names(&[]), 16);
-        assert_eq!(names(&["py2/modern".to_owned(), "ts1".to_owned()]), 4);
-        assert_eq!(names(&["echo".to_owned()]), 8);
+        assert_eq!(names(&[]), 22);
+        assert_eq!(names(&["py2/modern".to_owned(), "ts1".to_owned()]), 5);
+        assert_eq!(names(&["everything".to_owned()]), 6);
     }
 
     #[test]

@@ -317,22 +317,27 @@ fn reports_come_one_by_one() {
 
 /// Covers JS07.
 #[test]
-fn a_schema_by_hand_keeps_its_conditions() {
+fn a_schema_by_hand_keeps_every_keyword() {
     let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
-        "properties": {
-            "name": { "type": "string" },
+        "$defs": {
             "address": {
                 "$anchor": "addressDef",
                 "type": "object",
                 "properties": { "street": { "type": "string" }, "city": { "type": "string" } },
             },
+        },
+        "properties": {
+            "name": { "type": "string" },
+            "address": { "$ref": "#/$defs/address" },
             "contactMethod": { "type": "string", "enum": ["phone", "email"] },
             "phone": { "type": "string" },
             "email": { "type": "string" },
         },
+        "allOf": [{ "anyOf": [{ "required": ["phone"] }, { "required": ["email"] }] }],
         "if": {
-            "properties": { "contactMethod": { "type": "string", "enum": ["phone"] } },
+            "properties": { "contactMethod": { "const": "phone" } },
             "required": ["contactMethod"],
         },
         "then": { "required": ["phone"] },

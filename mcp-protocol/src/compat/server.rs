@@ -42,6 +42,8 @@ wire! {
     /// A JSON Schema, as far as it matters here.
     open struct Schema {
         optional "type" => kind: RawJson,
+        optional "anyOf" => any_of: Vec<RawJson>,
+        optional "oneOf" => one_of: Vec<RawJson>,
         optional "properties" => properties: RawJson,
         optional "$schema" => dialect: RawJson,
         optional "$defs" => defs: RawJson,
@@ -61,12 +63,14 @@ fn make_object_schema(schema: &mut RawJson) {
         *schema = wrapper(schema.clone(), true);
         return;
     };
-    let kind = root.kind.as_ref().map(RawJson::as_str);
-    if kind == Some(r#""object""#) {
+    if root
+        .kind
+        .as_ref()
+        .is_some_and(|kind| kind.as_str() == r#""object""#)
+    {
         return;
     }
-    // A `type` is a word or an array of words.
-    let takes_objects = kind.is_none_or(|kind| kind.contains(r#""object""#));
+    let takes_objects = may_be_object(&root, 8);
     // References into these are counted from the root.
     let hoisted = [
         ("$schema", root.dialect.take()),
@@ -81,6 +85,20 @@ fn make_object_schema(schema: &mut RawJson) {
         }
     }
     *schema = encode(&outer);
+}
+
+/// Whether a schema may take an object, as far as can be seen from its upper levels.
+fn may_be_object(schema: &Schema, levels: usize) -> bool {
+    // A `type` is a word or an array of words.
+    let kind = schema.kind.as_ref();
+    let one_may = |choice: &RawJson| match choice.decode::<Schema>() {
+        Ok(choice) => levels == 0 || may_be_object(&choice, levels - 1),
+        Err(_) => choice.as_str() != "false",
+    };
+    let any_may = |choices: &Vec<RawJson>| choices.iter().any(one_may);
+    kind.is_none_or(|kind| kind.as_str().contains(r#""object""#))
+        && schema.any_of.as_ref().is_none_or(any_may)
+        && schema.one_of.as_ref().is_none_or(any_may)
 }
 
 fn wrapper(schema: RawJson, takes_objects: bool) -> RawJson {

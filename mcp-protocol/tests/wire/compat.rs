@@ -360,6 +360,8 @@ fn a_structured_result_is_an_object_to_legacy_peers_in_schema_and_value() {
         json!({ "type": ["integer", "null"] }),
         json!({ "type": ["object", "null"], "properties": { "a": { "type": "integer" } } }),
         json!({ "anyOf": [{ "type": "string" }, { "type": "object", "required": ["a"] }] }),
+        json!({ "anyOf": [{ "type": "integer" }, { "oneOf": [{ "type": "null" }, false] }] }),
+        json!({ "oneOf": [{ "type": "array" }, { "anyOf": [true] }] }),
         json!({ "$ref": "#/definitions/s", "definitions": { "s": { "type": "string" } } }),
         json!({ "$schema": "http://json-schema.org/draft-07/schema#", "const": 5 }),
         json!({ "type": "object", "required": ["a"] }),
@@ -399,6 +401,13 @@ fn a_structured_result_is_an_object_to_legacy_peers_in_schema_and_value() {
             "$defs": { "a": {} },
         })
     );
+    // What cannot be an object is the member and nothing else.
+    let maybe = json!({ "anyOf": [{ "type": "integer" }, { "type": "null" }] });
+    let of = json!({ "name": "a", "inputSchema": {}, "outputSchema": maybe });
+    assert_eq!(
+        tool(of, V2025_11_25)["outputSchema"],
+        json!({ "type": "object", "properties": { "result": maybe }, "required": ["result"] })
+    );
     let object = json!({ "content": [], "structuredContent": { "a": 1 } });
     assert_eq!(
         result(Method::CallTool, object.clone(), V2025_06_18),
@@ -407,6 +416,24 @@ fn a_structured_result_is_an_object_to_legacy_peers_in_schema_and_value() {
     let null = json!({ "content": [], "structuredContent": null });
     let fitted = result(Method::CallTool, null, V2025_11_25);
     assert_eq!(fitted["structuredContent"], json!({ "result": null }));
+}
+
+#[test]
+fn a_schema_of_any_depth_is_wrapped() {
+    let levels = 10_000;
+    let deep = format!(
+        "{}{}{}",
+        r#"{"anyOf":["#.repeat(levels),
+        r#"{"type":"null"}"#,
+        "]}".repeat(levels)
+    );
+    let object = RawJson::from(json!({ "type": "object" }));
+    let mut tool =
+        Tool::new("a", object).output_schema(RawJson::parse(deep.clone()).expect("JSON"));
+    compat::fit_tool(&mut tool, V2025_11_25);
+    let schema = tool.output_schema.expect("it still has one");
+    assert!(schema.as_str().starts_with(r#"{"type":"object","#));
+    assert!(schema.as_str().contains(&deep));
 }
 
 #[test]

@@ -11,35 +11,92 @@ use tower::BoxError;
 use crate::attempt::Outcome;
 use crate::context::Context;
 use crate::error::{BuildError, Kind, ToolError};
+use crate::output::{self, Compile, Output};
 use crate::registry::{Duplicate, Registry};
-use crate::schema;
+use crate::schema::{self, SchemaError};
 use crate::tool::Tool;
 
-/// The tools of a server.
-pub(crate) struct Tools<S>(Registry<types::Tool, dyn Tool<S>>);
+/// The longest name that hosts do not cut or refuse when they put their own word before it: of
+/// the 64 letters that models take, some are theirs.
+const LONG_NAME: usize = 48;
 
-impl<S> Default for Tools<S> {
-    fn default() -> Self {
-        Self(Registry::default())
-    }
+/// The tools of a server.
+pub(crate) struct Tools<S> {
+    registry: Registry<types::Tool, Registered<S>>,
+    rules: ToolRules,
+}
+
+/// How a server looks at tools that are registered.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ToolRules {
+    /// Whether schemas are shown as they are.
+    pub(crate) as_written: bool,
+    /// How outputs are held against their schemas, if they are.
+    pub(crate) compile: Option<Compile>,
+}
+
+struct Registered<S> {
+    tool: Arc<dyn Tool<S>>,
+    output: Option<Output>,
 }
 
 impl<S: 'static> Tools<S> {
+    pub(crate) fn new(rules: ToolRules) -> Self {
+        Self {
+            registry: Registry::default(),
+            rules,
+        }
+    }
+
     /// Adds a tool, unless no host could use it.
     pub(crate) fn add(&self, tool: Arc<dyn Tool<S>>) -> Result<(), BuildError> {
-        let definition = checked(tool.definition())?;
+        let mut definition = tool.definition();
+        check_name(&definition.name)?;
         let name = definition.name.clone();
-        self.0
-            .insert(&name, definition, tool)
+        let output = self
+            .fit_schemas(&mut definition)
+            .map_err(|(which, error)| BuildError::Schema {
+                name: name.clone(),
+                which,
+                error,
+            })?;
+        let registered = Arc::new(Registered { tool, output });
+        self.registry
+            .insert(&name, definition, registered)
             .map_err(|Duplicate| BuildError::DuplicateTool { name })
     }
 
+    /// Makes the schemas ones that hosts can use.
+    fn fit_schemas(
+        &self,
+        definition: &mut types::Tool,
+    ) -> Result<Option<Output>, (&'static str, SchemaError)> {
+        let ToolRules {
+            as_written,
+            compile,
+        } = self.rules;
+        let input = &mut definition.input_schema;
+        if as_written {
+            schema::check_written_input(input).map_err(|error| ("input", error))?;
+        } else {
+            *input = schema::registered_input(input).map_err(|error| ("input", error))?;
+        }
+        let Some(schema) = &mut definition.output_schema else {
+            return Ok(None);
+        };
+        if !as_written {
+            *schema = schema::registered_output(schema).map_err(|error| ("output", error))?;
+        }
+        let output = Output::new(schema, compile).map_err(|error| ("output", error))?;
+        Ok(Some(output))
+    }
+
     pub(crate) fn remove(&self, name: &str) -> bool {
-        self.0.remove(name)
+        self.registry.remove(name)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.registry.is_empty()
     }
 
     pub(crate) fn list(
@@ -47,7 +104,7 @@ impl<S: 'static> Tools<S> {
         params: &PaginatedParams,
         size: usize,
     ) -> Result<ListToolsResult, ErrorObject> {
-        let page = self.0.page(params.cursor.as_deref(), size)?;
+        let page = self.registry.page(params.cursor.as_deref(), size)?;
         let mut result = ListToolsResult::new(page.definitions);
         result.next_cursor = page.next;
         Ok(result)
@@ -60,7 +117,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
         params: &CallToolParams,
         cx: Context<S>,
     ) -> Result<Outcome, BoxError> {
-        let Some(tool) = self.0.find(&params.name) else {
+        let Some(found) = self.registry.find(&params.name) else {
             // No more of it than a name can have: an answer must not grow with what was sent.
             let error = format!("Unknown tool: {:.128}", params.name);
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
@@ -71,8 +128,13 @@ impl<S: Send + Sync + 'static> Tools<S> {
             let error = "Invalid params: `arguments` is not an object";
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
         }
-        match tool.call(arguments, cx).await {
-            Ok(result) => Ok(Outcome::Done(ServerResult::CallTool(result).into())),
+        match found.tool.call(arguments, cx).await {
+            Ok(result) => Ok(
+                match output::finish(&params.name, found.output.as_ref(), result) {
+                    Ok(result) => Outcome::Done(ServerResult::CallTool(result).into()),
+                    Err(error) => Outcome::Refused(error),
+                },
+            ),
             Err(ToolError(Kind::Failed(message))) => {
                 let result = CallToolResult::new()
                     .content(vec![ContentBlock::text(message)])
@@ -86,25 +148,20 @@ impl<S: Send + Sync + 'static> Tools<S> {
     }
 }
 
-/// A definition that hosts can use.
-fn checked(mut definition: types::Tool) -> Result<types::Tool, BuildError> {
-    let name = &definition.name;
+/// Refuses a name that hosts refuse, and warns of one that some of them do.
+fn check_name(name: &str) -> Result<(), BuildError> {
     if !is_name(name) {
-        return Err(BuildError::ToolName { name: name.clone() });
+        let name = name.to_owned();
+        return Err(BuildError::ToolName { name });
     }
-    let schema_error = |which| {
-        let name = name.clone();
-        move |error| BuildError::Schema { name, which, error }
-    };
-    let input =
-        schema::registered_input(&definition.input_schema).map_err(schema_error("input"))?;
-    let output = definition
-        .output_schema
-        .as_ref()
-        .map(schema::registered_output)
-        .transpose()
-        .map_err(schema_error("output"))?;
-    definition.input_schema = input;
-    definition.output_schema = output;
-    Ok(definition)
+    if name.len() > LONG_NAME {
+        tracing::warn!(
+            tool = name,
+            "the name is longer than {LONG_NAME} letters: some hosts cut or refuse it"
+        );
+    }
+    if name.contains('.') {
+        tracing::warn!(tool = name, "the name has a dot: some hosts refuse it");
+    }
+    Ok(())
 }

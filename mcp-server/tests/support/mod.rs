@@ -10,6 +10,8 @@ use mcp_transport_stdio::memory::{Memory, pair};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
+pub(crate) mod log;
+
 struct Line(Value);
 
 impl Encode for Line {

@@ -14,14 +14,14 @@ use tokio::sync::mpsc;
 /// Reads on a thread of its own.
 ///
 /// The thread is at most two chunks ahead: one is handed over, and with the next it waits.
-pub(super) struct ThreadReader {
+pub(crate) struct ThreadReader {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
     /// What is left of the last chunk.
     rest: Bytes,
 }
 
 impl ThreadReader {
-    pub(super) fn spawn(source: impl Read + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn spawn(source: impl Read + Send + 'static) -> io::Result<Self> {
         let (hand_over, chunks) = mpsc::channel(1);
         thread::Builder::new()
             .name("mcp-input".to_owned())
@@ -72,7 +72,7 @@ fn read(mut source: impl Read, hand_over: &mpsc::Sender<io::Result<Bytes>>) {
 ///
 /// One buffer goes back and forth, so the thread never has more than one chunk, and it has
 /// been written when the buffer is back.
-pub(super) struct ThreadWriter {
+pub(crate) struct ThreadWriter {
     /// `None` while the thread has it.
     buffer: Option<Vec<u8>>,
     hand_over: mpsc::Sender<Vec<u8>>,
@@ -80,7 +80,7 @@ pub(super) struct ThreadWriter {
 }
 
 impl ThreadWriter {
-    pub(super) fn spawn(sink: impl Write + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn spawn(sink: impl Write + Send + 'static) -> io::Result<Self> {
         let (hand_over, chunks) = mpsc::channel(1);
         let (hand_back, written) = mpsc::channel(1);
         thread::Builder::new()
