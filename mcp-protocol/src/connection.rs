@@ -6,15 +6,16 @@
 //!
 //! # The contract
 //!
-//! There are five kinds of methods.
+//! There are five kinds of methods. Those of [`ClientConnection`] are the mirror image of those
+//! of [`ServerConnection`], and have their names where they do the same.
 //!
-//! | kind | methods of [`ServerConnection`] |
-//! |---|---|
-//! | it happened | [`receive`], [`input_closed`], [`timeout`], [`reply`] |
-//! | we want | [`progress`], [`log`], [`notify`], [`ask`], [`publish`], [`shut_down`] |
-//! | what next | [`poll`] |
-//! | when | [`deadline`] |
-//! | which | [`request_id`] |
+//! | kind | of [`ServerConnection`] | of [`ClientConnection`] |
+//! |---|---|---|
+//! | it happened | [`receive`], [`input_closed`], [`timeout`], [`reply`] | the same, [`skipped`] |
+//! | we want | [`progress`], [`log`], [`notify`], [`ask`], [`publish`], [`shut_down`] | [`connect`], [`call`], [`cancel`], `notify`, `shut_down` |
+//! | what next | [`poll`] | the same |
+//! | when | [`deadline`] | the same |
+//! | which | [`request_id`] | [`peer`] |
 //!
 //! After each call of the first two kinds, drain [`poll`] and do what it says, in order. Call
 //! [`timeout`] when [`deadline`] has passed.
@@ -25,9 +26,15 @@
 //!                    │ ServerConnection ├──────► Start   a call
 //!  outcomes ────────►│                  ├──────► Stop    a call
 //!              reply └──────────────────┘        Answer, Heard, Close
+//!
+//!            receive ┌──────────────────┐ poll
+//!  frames ──────────►│                  ├──────► Send       to the transport
+//!                    │ ClientConnection ├──────► Connected  or Failed
+//!  calls ───────────►│                  ├──────► Done       with a call
+//!               call └──────────────────┘        Progress, Ask, Heard, Close
 //! ```
 //!
-//! # What it promises, whatever a peer sends
+//! # What a server's side promises, whatever a peer sends
 //!
 //! * Each request gets at most one reply, and exactly one unless it is cancelled or the
 //!   connection ends. A call that is open always has a task or a question behind it.
@@ -43,6 +50,21 @@
 //! * Each question is answered exactly once, if only by [`Answer::Gone`].
 //! * [`receive`] answers what it is given or ignores it; it never fails.
 //!
+//! # What a client's side promises, whatever a peer sends
+//!
+//! * Each call is [`Done`](ClientOutput::Done) exactly once: answered, refused, late, cancelled
+//!   or lost. What a server has said and what has gone wrong here are different outcomes.
+//! * No id is used twice, and an answer counts only with the id and its type.
+//! * A call that is cancelled or late is told to the server once; `initialize` never is.
+//! * What comes after a call's end is ignored, and so is junk. Neither is answered.
+//! * A stream is heard of only between its acknowledgement and its end.
+//! * A legacy server's question is answered at most once, and not when it was withdrawn; a
+//!   modern server is sent no answer at all.
+//! * A call that the server could not serve is not sent: its revision has to have the method,
+//!   and it has to have declared the capability. Only completion needs none in 2024-11-05, and
+//!   methods outside of the table have none.
+//! * After [`Close`](ClientOutput::Close) nothing is sent.
+//!
 //! [`receive`]: ServerConnection::receive
 //! [`input_closed`]: ServerConnection::input_closed
 //! [`timeout`]: ServerConnection::timeout
@@ -56,24 +78,33 @@
 //! [`poll`]: ServerConnection::poll
 //! [`deadline`]: ServerConnection::deadline
 //! [`request_id`]: ServerConnection::request_id
+//! [`skipped`]: ClientConnection::skipped
+//! [`connect`]: ClientConnection::connect
+//! [`call`]: ClientConnection::call
+//! [`cancel`]: ClientConnection::cancel
+//! [`peer`]: ClientConnection::peer
 
 mod asks;
 mod batches;
 mod calls;
 mod classify;
+mod client;
 mod config;
 mod messages;
+mod negotiate;
 mod server;
 mod session;
 mod subscriptions;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use self::asks::{Answer, AskId};
 pub use self::calls::{CallId, CallMap, IdHasher, LogMessage, Progress};
 pub use self::classify::Caller;
-pub use self::config::ServerConfig;
-pub use self::messages::{Outgoing, ServerMessage};
+pub use self::client::{CallError, CallOptions, ClientConnection, ClientOutput, Ignored};
+pub use self::config::{ClientConfig, ClientLimits, ServerConfig};
+pub use self::messages::{ClientMessage, Outgoing, ServerMessage};
+pub use self::negotiate::{NegotiationError, Peer};
 pub use self::server::{Output, ServerConnection};
 pub use self::subscriptions::Change;
 
@@ -114,4 +145,10 @@ impl Default for Limits {
             grace: Duration::from_secs(1),
         }
     }
+}
+
+/// The time after a while, which may be as good as never.
+fn after(now: Instant, time: Duration) -> Instant {
+    const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    now.checked_add(time).unwrap_or_else(|| now + NEVER)
 }

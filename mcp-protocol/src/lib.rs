@@ -1,7 +1,8 @@
 //! The Model Context Protocol as types and a connection value.
 //!
 //! Every revision from 2024-11-05 to 2026-07-28: one set of types, one table of methods, and
-//! [`ServerConnection`](connection::ServerConnection), which takes what a peer sends and says
+//! [`ServerConnection`](connection::ServerConnection) and
+//! [`ClientConnection`](connection::ClientConnection), which take what a peer sends and say
 //! what to do about it. There is no I/O in this crate, no clock, no async and no runtime; it
 //! can be used alone, by a proxy, a test or another SDK.
 //!
@@ -48,7 +49,7 @@
 //! |---|---|
 //! | a method | one row in `methods.rs`, its parameters and result in `types/` |
 //! | to follow a new revision | `version.rs`, the ranges in `methods.rs`, [`compat`] |
-//! | an ordering rule of the specification | `connection/calls.rs`, `session.rs` or `subscriptions.rs`; a script and a promise in the tests |
+//! | an ordering rule of the specification | `connection/calls.rs`, `session.rs` or `subscriptions.rs`, of a client `client.rs` or `negotiate.rs`; a script and a promise in the tests |
 //! | a limit | [`connection::Limits`], and the place that counts |
 //! | who is taken for whom | `connection/classify.rs`, the one place that decides the era |
 //! | a transport | implement [`transport::Transport`] |

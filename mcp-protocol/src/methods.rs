@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{ErrorObject, brief};
 use crate::jsonrpc::{RawJson, RequestId, encode_notification, encode_request};
-use crate::meta::{RequestMeta, ResultMeta};
+use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
 use crate::types::*;
 use crate::version::ProtocolVersion::{self, *};
 use crate::wire::{Key, wire};
@@ -216,6 +216,15 @@ macro_rules! methods {
                 }
             }
 
+            /// The `_meta` of the parameters, if they have a known form.
+            #[must_use]
+            pub fn meta(&self) -> Option<&NotificationMeta> {
+                match self {
+                    $( Self::$method(params) => params.meta.as_ref(), )*
+                    Self::Custom(..) => None,
+                }
+            }
+
             /// Appends the notification to `out`, on one line and without delimiter.
             pub fn encode(&self, out: &mut Vec<u8>) {
                 match self {
@@ -261,6 +270,16 @@ macro_rules! methods {
                     }
                     word => return Err(ResultError::UnknownType(word.to_string())),
                 }
+                Self::parse_complete(method, result)
+            }
+
+            /// Gives the result of a request the type of the method that was asked, whatever
+            /// its `resultType` says: to a peer up to 2025-11-25 that is a foreign member.
+            ///
+            /// # Errors
+            ///
+            /// When the result does not fit the method.
+            pub fn parse_complete(method: &Method, result: &RawJson) -> Result<Self, ResultError> {
                 match method {
                     $( Method::$method => Ok(result.decode().map(Self::$method)?), )*
                     _ => Ok(Self::Custom(result.clone())),

@@ -114,6 +114,10 @@ impl Asks {
 const PREFIX: &str = "ask-";
 
 impl AskId {
+    pub(super) fn new(number: u64) -> Self {
+        Self(number)
+    }
+
     pub(super) fn to_wire(self) -> RequestId {
         format!("{PREFIX}{}", self.0).into()
     }

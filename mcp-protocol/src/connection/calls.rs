@@ -12,6 +12,22 @@ use crate::types::LoggingLevel;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(u64);
 
+/// Of a client's own calls the number is also the id on the wire.
+impl CallId {
+    pub(super) fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    pub(super) fn to_wire(self) -> RequestId {
+        self.0.into()
+    }
+
+    /// Of an id or a token, if it is a number.
+    pub(super) fn from_wire(number: Option<i128>) -> Option<Self> {
+        number?.try_into().ok().map(Self)
+    }
+}
+
 /// A map of calls.
 pub type CallMap<V> = HashMap<CallId, V, BuildHasherDefault<IdHasher>>;
 

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::config::ServerConfig;
+use super::config::{ServerConfig, of_era};
 use super::session::Session;
 use crate::error::{ErrorCode, ErrorObject, brief};
 use crate::jsonrpc::{ProgressToken, RawJson};
@@ -139,7 +139,7 @@ fn caller(
 /// members of `_meta` are foreign. To refuse them by −32022 would tell the client that this is
 /// a modern server, with which it must not try `initialize`.
 fn speaks_modern(supported: &[ProtocolVersion]) -> bool {
-    supported.iter().any(|version| version.era() == Era::Modern)
+    of_era(supported, Era::Modern).next().is_some()
 }
 
 fn is_modern(meta: &RequestMeta) -> bool {
@@ -172,18 +172,11 @@ fn modern_version(
     requested: &str,
     supported: &[ProtocolVersion],
 ) -> Result<ProtocolVersion, ErrorObject> {
-    let modern = || {
-        supported
-            .iter()
-            .filter(|version| version.era() == Era::Modern)
-    };
+    let modern = || of_era(supported, Era::Modern);
     modern()
         .find(|version| version.as_str() == requested)
-        .copied()
         // Legacy revisions have no form in which a request names them, so they are not offered.
-        .ok_or_else(|| {
-            ErrorObject::unsupported_version(requested, &modern().copied().collect::<Vec<_>>())
-        })
+        .ok_or_else(|| ErrorObject::unsupported_version(requested, &modern().collect::<Vec<_>>()))
 }
 
 fn missing(key: &str) -> ErrorObject {
@@ -207,13 +200,10 @@ fn legacy(
             progress,
         });
     }
-    let newest = supported
-        .iter()
-        .filter(|version| version.era() == Era::Legacy)
-        .max();
+    let newest = of_era(supported, Era::Legacy).max();
     match (method, newest) {
         (Method::Initialize | Method::Ping, Some(newest)) => Ok(Caller {
-            version: *newest,
+            version: newest,
             capabilities: Arc::default(),
             client: None,
             log: None,

@@ -1,12 +1,13 @@
-//! What a server says of itself.
+//! What each side says of itself.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Limits, subscriptions};
 use crate::error::ErrorCode;
 use crate::methods::Method;
-use crate::types::{Implementation, ServerCapabilities};
+use crate::types::{ClientCapabilities, Implementation, ServerCapabilities};
 use crate::version::{Era, ProtocolVersion};
 
 /// What a server says of itself, and what each of its connections may hold.
@@ -45,30 +46,110 @@ impl ServerConfig {
         }
     }
 
-    pub(super) fn of_era(&self, era: Era) -> impl Iterator<Item = ProtocolVersion> {
-        let versions = self.versions.iter().copied();
-        versions.filter(move |version| version.era() == era)
-    }
-
     /// Whether a request of this method has anything to be served by.
     pub(super) fn offers(&self, method: &Method) -> bool {
-        let capabilities = &self.capabilities;
         match method {
-            Method::Initialize | Method::Ping | Method::Discover => true,
-            Method::ListTools | Method::CallTool => capabilities.tools.is_some(),
-            Method::ListPrompts | Method::GetPrompt => capabilities.prompts.is_some(),
-            Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => {
-                capabilities.resources.is_some()
-            }
-            Method::Subscribe | Method::Unsubscribe => capabilities
-                .resources
-                .as_ref()
-                .is_some_and(|resources| resources.subscribe == Some(true)),
-            Method::Complete => capabilities.completions.is_some(),
-            Method::SetLevel => capabilities.logging.is_some(),
-            Method::Listen => subscriptions::offers_streams(capabilities),
             Method::Other(name) => self.methods.contains(&**name),
-            _ => false,
+            method => offers(&self.capabilities, method),
+        }
+    }
+}
+
+/// The revisions of an era among these.
+pub(super) fn of_era(
+    versions: &[ProtocolVersion],
+    era: Era,
+) -> impl Iterator<Item = ProtocolVersion> {
+    let versions = versions.iter().copied();
+    versions.filter(move |version| version.era() == era)
+}
+
+/// Whether a request of this method has anything to be served by.
+pub(super) fn offers(capabilities: &ServerCapabilities, method: &Method) -> bool {
+    match method {
+        Method::Initialize | Method::Ping | Method::Discover => true,
+        Method::ListTools | Method::CallTool => capabilities.tools.is_some(),
+        Method::ListPrompts | Method::GetPrompt => capabilities.prompts.is_some(),
+        Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => {
+            capabilities.resources.is_some()
+        }
+        Method::Subscribe | Method::Unsubscribe => capabilities
+            .resources
+            .as_ref()
+            .is_some_and(|resources| resources.subscribe == Some(true)),
+        Method::Complete => capabilities.completions.is_some(),
+        Method::SetLevel => capabilities.logging.is_some(),
+        Method::Listen => subscriptions::offers_streams(capabilities),
+        _ => false,
+    }
+}
+
+/// What a client says of itself, and what each of its connections may hold.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ClientConfig {
+    /// Name and version.
+    pub info: Arc<Implementation>,
+    /// Whether modern requests name the client. Default yes; legacy servers are always told.
+    pub names_itself: bool,
+    /// What the client can do. A question of a legacy server without its capability is
+    /// refused here.
+    pub capabilities: Arc<ClientCapabilities>,
+    /// The revisions that are spoken. Default: all. With a modern one among them the server
+    /// is probed; with a legacy one it is initialized if it is not modern.
+    pub versions: Vec<ProtocolVersion>,
+    /// The bounds of one connection.
+    pub limits: ClientLimits,
+}
+
+impl ClientConfig {
+    /// A client that can do nothing but call, with the default limits.
+    #[must_use]
+    pub fn new(info: Implementation) -> Self {
+        Self {
+            info: Arc::new(info),
+            names_itself: true,
+            capabilities: Arc::default(),
+            versions: ProtocolVersion::ALL.to_vec(),
+            limits: ClientLimits::default(),
+        }
+    }
+
+    /// Speaks the revisions of one era only: with the legacy one, a server that cannot bear
+    /// to be probed is not; with the modern one, an older server is told apart at once.
+    #[must_use]
+    pub fn only(mut self, era: Era) -> Self {
+        self.versions.retain(|version| version.era() == era);
+        self
+    }
+}
+
+/// What one connection of a client may hold, and how long it waits to begin.
+///
+/// How long a call waits is said with each call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientLimits {
+    /// How long the probe of a server waits. Default 5 s. Servers of the legacy era may say
+    /// nothing to it, and are initialized then.
+    pub probe: Duration,
+    /// How long `initialize` waits. Default 60 s. Stops a server that never answers; one that
+    /// is installed when it is first started may need that long.
+    pub initialize: Duration,
+    /// Members of a batch. Default 1,000. Stops one line from asking any number of questions.
+    pub batch: usize,
+    /// Questions of a legacy server that are open at once. Default 64. Stops a server from
+    /// piling up questions that nobody answers.
+    pub asks: usize,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self {
+            probe: Duration::from_secs(5),
+            initialize: Duration::from_secs(60),
+            batch: 1_000,
+            asks: 64,
         }
     }
 }

@@ -1,8 +1,11 @@
-//! What a server sends.
+//! What each side sends.
 
 use crate::error::ErrorObject;
 use crate::jsonrpc::{Encode, ReplyId, RequestId, encode_response};
-use crate::methods::{ServerNotification, ServerRequest, ServerResult};
+use crate::methods::{
+    ClientNotification, ClientRequest, ClientResult, ServerNotification, ServerRequest,
+    ServerResult,
+};
 
 /// A message on its way to the client.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,46 +16,61 @@ pub struct Outgoing {
     pub about: Option<RequestId>,
 }
 
-/// What a server sends.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ServerMessage {
-    /// The answer to a request.
-    Response {
-        /// The id of the request, if it could be read.
-        id: ReplyId,
-        /// What came of it.
-        outcome: Result<Box<ServerResult>, ErrorObject>,
-    },
-    /// Something happened.
-    Notification(Box<ServerNotification>),
-    /// A question to a legacy client.
-    Request {
-        /// This side's id.
-        id: RequestId,
-        /// What is asked.
-        request: Box<ServerRequest>,
-    },
-    /// The answers to a batch. 2025-03-26 only.
-    Batch(Vec<ServerMessage>),
-}
+/// Defines what a side sends.
+macro_rules! messages {
+    ($(#[$doc:meta])* $name:ident: $request:ident, $notification:ident, $result:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum $name {
+            /// The answer to a request.
+            Response {
+                /// The id of the request, if it could be read.
+                id: ReplyId,
+                /// What came of it.
+                outcome: Result<Box<$result>, ErrorObject>,
+            },
+            /// Something happened.
+            Notification(Box<$notification>),
+            /// A request.
+            Request {
+                /// This side's id.
+                id: RequestId,
+                /// What is asked for.
+                request: Box<$request>,
+            },
+            /// The answers to a batch. 2025-03-26 only.
+            Batch(Vec<$name>),
+        }
 
-impl Encode for ServerMessage {
-    fn encode(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Response { id, outcome } => encode_response(out, id, outcome.as_deref()),
-            Self::Notification(notification) => notification.encode(out),
-            Self::Request { id, request } => request.encode(id, out),
-            Self::Batch(members) => {
-                out.push(b'[');
-                for (at, member) in members.iter().enumerate() {
-                    if at > 0 {
-                        out.push(b',');
+        impl Encode for $name {
+            fn encode(&self, out: &mut Vec<u8>) {
+                match self {
+                    Self::Response { id, outcome } => encode_response(out, id, outcome.as_deref()),
+                    Self::Notification(notification) => notification.encode(out),
+                    Self::Request { id, request } => request.encode(id, out),
+                    Self::Batch(members) => {
+                        out.push(b'[');
+                        for (at, member) in members.iter().enumerate() {
+                            if at > 0 {
+                                out.push(b',');
+                            }
+                            member.encode(out);
+                        }
+                        out.push(b']');
                     }
-                    member.encode(out);
                 }
-                out.push(b']');
             }
         }
-    }
+    };
+}
+
+messages! {
+    /// What a server sends. Its requests are questions to a legacy client.
+    ServerMessage: ServerRequest, ServerNotification, ServerResult
+}
+
+messages! {
+    /// What a client sends. Its answers are those to questions of a legacy server.
+    ClientMessage: ClientRequest, ClientNotification, ClientResult
 }

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::Limits;
 use super::asks::{Answer, AskId, Asks};
 use super::batches::{BatchId, Batches};
 use super::calls::{Call, CallId, Calls, Kind, LogMessage, Progress};
 use super::classify::{Caller, classify};
-use super::config::ServerConfig;
+use super::config::{ServerConfig, of_era, offers};
 use super::messages::{Outgoing, ServerMessage};
 use super::session::{Session, Terms};
 use super::subscriptions::{self, Change, Notice, Subscriptions};
+use super::{Limits, after};
 use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
 use crate::compat;
 use crate::error::ErrorObject;
@@ -76,7 +76,7 @@ pub struct ServerConnection {
     calls: Calls,
     asks: Asks,
     subscriptions: Subscriptions,
-    batches: Batches,
+    batches: Batches<ServerMessage>,
     /// Whether a request was accepted of a revision whose schema knows no `"id":null`.
     omits_unreadable_id: bool,
     phase: Phase,
@@ -94,7 +94,7 @@ impl ServerConnection {
             calls: Calls::default(),
             asks: Asks::default(),
             subscriptions: Subscriptions::default(),
-            batches: Batches::default(),
+            batches: Batches::new(),
             omits_unreadable_id: false,
             phase: Phase::Open,
             output: VecDeque::new(),
@@ -303,7 +303,7 @@ impl ServerConnection {
         }
         let classified = classify(&method, params, &self.session, &self.config);
         let (caller, request) = match classified {
-            Ok(_) if !self.config.offers(&method) => {
+            Ok(_) if !offers(&self.config.capabilities, &method) => {
                 let error = ErrorObject::method_not_found(method.as_str());
                 return self.refuse(Some(id), error, batch);
             }
@@ -370,11 +370,9 @@ impl ServerConnection {
             let error = ErrorObject::invalid_request("Invalid request: already initialized");
             return self.refuse(Some(id), error, batch);
         }
-        let requested = self
-            .config
-            .of_era(Era::Legacy)
+        let requested = of_era(&self.config.versions, Era::Legacy)
             .find(|version| version.as_str() == params.protocol_version);
-        let newest = self.config.of_era(Era::Legacy).max();
+        let newest = of_era(&self.config.versions, Era::Legacy).max();
         let version = requested
             .or(newest)
             .expect("without a legacy revision, initialize is refused when it is classified");
@@ -396,9 +394,7 @@ impl ServerConnection {
     }
 
     fn discover(&self) -> DiscoverResult {
-        let versions: Vec<_> = self
-            .config
-            .of_era(Era::Modern)
+        let versions: Vec<_> = of_era(&self.config.versions, Era::Modern)
             .map(|version| version.as_str().to_owned())
             .collect();
         let mut result = DiscoverResult::new(versions, self.config.capabilities.clone());
@@ -715,12 +711,6 @@ const MAX_URI: usize = 8 << 10;
 
 fn uri_too_long() -> ErrorObject {
     ErrorObject::invalid_params("Invalid params: a URI is too long")
-}
-
-/// The time after a while, which may be as good as never.
-fn after(now: Instant, time: Duration) -> Instant {
-    const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
-    now.checked_add(time).unwrap_or_else(|| now + NEVER)
 }
 
 /// What a change is called on the wire.

@@ -1,5 +1,8 @@
-//! The server's core, without a runtime: conversations, promises, and pairs.
+//! Both cores, without a runtime: conversations, promises, and pairs.
 
+mod client_promises;
+mod client_script;
+mod client_support;
 mod fitted;
 mod pair;
 mod promises;

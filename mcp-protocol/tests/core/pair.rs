@@ -1,7 +1,7 @@
-//! A client and the server's core with nothing but frames between them, in every revision.
+//! Both cores with nothing but frames between them, in every revision.
 //!
-//! The client is a model. It writes the newest revision and lets `compat` fit that to its own;
-//! what it decodes has to be what the server's side said, fitted in the same way. Whether that
+//! Each side speaks the newest revision and lets `compat` fit that to the other's; what the
+//! client decodes has to be what the server's side said, fitted in the same way. Whether that
 //! is what a revision wants is said by hand, in `SHAPES`.
 
 use std::collections::{HashMap, VecDeque};
@@ -30,75 +30,81 @@ const SHAPES: &str = "
     notifications/progress  2024-11-05 2026-07-28  /params/message
 ";
 
-/// What a client has heard, decoded.
-#[derive(Debug, PartialEq)]
-enum Heard {
-    Answer(RequestId, Result<ServerResult, ErrorObject>),
-    Notice(ServerNotification),
-}
-
-/// A client of one revision, and its server.
+/// A client and its server.
 struct Pair {
+    /// What they are to speak.
     version: ProtocolVersion,
+    client: ClientConnection,
     server: ServerConnection,
-    /// The client's requests that wait for an answer.
-    open: HashMap<RequestId, Method>,
-    asked: i64,
-    heard: VecDeque<Heard>,
+    now: Instant,
+    /// The methods of the client's requests, by their id.
+    asked: HashMap<String, String>,
+    /// What the client's driver was told.
+    heard: VecDeque<ClientOutput>,
     /// What the server's driver was told.
     told: VecDeque<Output>,
 }
 
+fn client(spoken: &[ProtocolVersion]) -> ClientConnection {
+    let mut config = ClientConfig::new(Implementation::new("client", "1"));
+    config.capabilities =
+        Arc::new(ClientCapabilities::new().elicitation(ElicitationCapability::new()));
+    config.versions = spoken.to_vec();
+    ClientConnection::new(Arc::new(config))
+}
+
 impl Pair {
-    fn new(version: ProtocolVersion, spoken: &[ProtocolVersion]) -> Self {
+    fn new(version: ProtocolVersion, ours: &[ProtocolVersion], theirs: &[ProtocolVersion]) -> Self {
         let mut config = config();
-        config.versions = spoken.to_vec();
+        config.versions = theirs.to_vec();
+        config.instructions = Some("Ask.".to_owned());
         Self {
             version,
+            client: client(ours),
             server: ServerConnection::new(Arc::new(config)),
-            open: HashMap::new(),
-            asked: 0,
+            now: Instant::now(),
+            asked: HashMap::new(),
             heard: VecDeque::new(),
             told: VecDeque::new(),
         }
     }
 
-    fn send(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
-        let mut frame = Vec::new();
-        encode(&mut frame);
-        self.server.receive(Incoming::parse(&Frame::from(frame)));
-        self.settle();
-    }
-
+    /// Carries messages back and forth until there are none.
     fn settle(&mut self) {
-        while let Some(output) = self.server.poll() {
-            match output {
-                Output::Send(outgoing) => self.hear(&outgoing.message),
-                output => self.told.push_back(output),
+        loop {
+            if let Some(output) = self.client.poll() {
+                match output {
+                    ClientOutput::Send(message) => self.carry(&message),
+                    output => self.heard.push_back(output),
+                }
+            } else if let Some(output) = self.server.poll() {
+                match output {
+                    Output::Send(outgoing) => self.carry_back(&outgoing.message),
+                    output => self.told.push_back(output),
+                }
+            } else {
+                return;
             }
         }
     }
 
-    fn hear(&mut self, message: &ServerMessage) {
-        let mut frame = Vec::new();
-        message.encode(&mut frame);
-        let wire: Value = serde_json::from_slice(&frame).expect("what is sent is JSON");
-        let (method, heard) = match Incoming::parse(&frame.into()) {
-            Incoming::Message(Message::Response(Response { id, outcome })) => {
-                let id = id.expect("each request had a readable id");
-                let method = self.open.remove(&id).expect("it waits for an answer");
-                let parse = |result| ServerResult::parse(&method, &result).expect("it fits");
-                let heard = Heard::Answer(id, outcome.map(parse));
-                (method, heard)
-            }
-            Incoming::Message(Message::Notification(Notification { method, params })) => {
-                let notice = ServerNotification::parse(method.clone(), params);
-                (method, Heard::Notice(notice.expect("it fits")))
-            }
-            other => panic!("{}: {other:?}", self.version),
+    fn carry(&mut self, message: &ClientMessage) {
+        let (frame, wire) = frame(message);
+        if let (Some(method), Some(id)) = (wire["method"].as_str(), wire.get("id")) {
+            let before = self.asked.insert(id.to_string(), method.to_owned());
+            assert_eq!(before, None, "an id was used again");
+        }
+        self.server.receive(Incoming::parse(&frame));
+    }
+
+    fn carry_back(&mut self, message: &ServerMessage) {
+        let (frame, wire) = frame(message);
+        let method = match wire["method"].as_str() {
+            Some(method) => method,
+            None => &self.asked[&wire["id"].to_string()],
         };
-        self.check_shape(method.as_str(), &wire);
-        self.heard.push_back(heard);
+        self.check_shape(method, &wire);
+        self.client.receive(Incoming::parse(&frame), self.now);
     }
 
     fn check_shape(&self, method: &str, wire: &Value) {
@@ -114,22 +120,19 @@ impl Pair {
         }
     }
 
-    fn request(&mut self, mut request: ClientRequest) -> RequestId {
-        let meta = request.meta_mut().get_or_insert_default();
-        meta.protocol_version = Some(self.version.to_string());
-        meta.client_capabilities = Some(Arc::default());
-        meta.log_level = Some(LoggingLevel::Info);
-        compat::fit_client_request(&mut request, self.version);
-        self.asked += 1;
-        let id = RequestId::from(self.asked);
-        self.open.insert(id.clone(), request.method());
-        self.send(|frame| request.encode(&id, frame));
+    fn call(&mut self, request: ClientRequest) -> CallId {
+        let mut options = CallOptions::default();
+        options.progress = true;
+        options.log = Some(LoggingLevel::Info);
+        let id = self.client.call(request, options, self.now);
+        self.settle();
         id
     }
 
-    /// Asks for work, which the server's driver is to start as it was asked for.
-    fn start(&mut self, mut asked: ClientRequest) -> (RequestId, CallId) {
-        let id = self.request(asked.clone());
+    /// Asks for work, which the server's driver is to start as it was asked for: the ids of
+    /// both sides.
+    fn start(&mut self, mut asked: ClientRequest) -> (CallId, CallId) {
+        let id = self.call(asked.clone());
         let Some(Output::Start { call, request, .. }) = self.told.pop_front() else {
             panic!("{}: not started, but {:?}", self.version, self.heard);
         };
@@ -145,28 +148,48 @@ impl Pair {
         self.settle();
     }
 
-    /// Expects what the server's side said, as the client's revision has it.
-    fn hears(&mut self, mut expected: Heard) {
-        match &mut expected {
-            Heard::Answer(_, Ok(result)) => {
-                if self.version.era() == Era::Modern {
-                    let signed = ResultMeta::new().server_info(config().info);
-                    result.edit_meta(|meta| *meta = Some(signed));
-                }
-                compat::fit_result(result, self.version);
+    /// Expects what the server's side has answered, as the revision has it.
+    fn is_answered(&mut self, call: CallId, outcome: Result<ServerResult, ErrorObject>) {
+        let outcome = outcome.map(|mut result| {
+            if self.version.era() == Era::Modern {
+                let signed = ResultMeta::new().server_info(config().info);
+                result.edit_meta(|meta| *meta = Some(signed));
             }
-            Heard::Answer(_, Err(_)) | Heard::Notice(_) => {}
-        }
+            compat::fit_result(&mut result, self.version);
+            Box::new(result)
+        });
+        self.hears(ClientOutput::Done(
+            call,
+            outcome.map_err(CallError::Refused),
+        ));
+    }
+
+    /// Expects what the server's side has notified of, as the revision has it.
+    fn is_notified(&mut self, notification: ServerNotification, stream: Option<CallId>) {
+        self.hears(ClientOutput::Heard {
+            notification,
+            stream,
+        });
+    }
+
+    fn hears(&mut self, expected: ClientOutput) {
         assert_eq!(self.heard.pop_front(), Some(expected), "{}", self.version);
     }
 
     fn is_done(&self) {
-        let left = (self.heard.len(), self.told.len(), self.open.len());
-        assert_eq!(left, (0, 0, 0), "{}", self.version);
+        let left = (&self.heard, &self.told);
+        assert!(left.0.is_empty() && left.1.is_empty(), "{left:?}");
     }
 }
 
-fn call(name: &str) -> ClientRequest {
+fn frame(message: &impl Encode) -> (Frame, Value) {
+    let mut text = Vec::new();
+    message.encode(&mut text);
+    let wire = serde_json::from_slice(&text).expect("what is sent is JSON");
+    (text.into(), wire)
+}
+
+fn echo(name: &str) -> ClientRequest {
     ClientRequest::CallTool(CallToolParams::new(name).arguments(json!({ "text": "\u{2028}\n" })))
 }
 
@@ -179,29 +202,15 @@ fn answer(text: &str) -> Result<ServerResult, ErrorObject> {
     Ok(ServerResult::CallTool(result))
 }
 
-/// How a conversation begins, and what is said to that.
-fn opening(version: ProtocolVersion) -> (ClientRequest, ServerResult) {
-    let (offers, date) = (config().capabilities, version.as_str());
-    if version.era() == Era::Modern {
-        let result = DiscoverResult::new(vec![date.to_owned()], offers);
-        let request = ClientRequest::Discover(EmptyParams::new());
-        return (request, ServerResult::Discover(result.into()));
-    }
-    let client = Implementation::new("client", "1");
-    let params = InitializeParams::new(date, ClientCapabilities::new(), client);
-    let result = InitializeResult::new(date, offers, (*config().info).clone());
-    let request = ClientRequest::Initialize(params.into());
-    (request, ServerResult::Initialize(result.into()))
-}
-
 fn opens(pair: &mut Pair) {
-    let (request, result) = opening(pair.version);
-    let id = pair.request(request);
-    pair.hears(Heard::Answer(id, Ok(result)));
-    if pair.version.era() == Era::Legacy {
-        let params = EmptyNotificationParams::new();
-        pair.send(|frame| ClientNotification::Initialized(params).encode(frame));
-    }
+    pair.client.connect(pair.now);
+    pair.settle();
+    pair.hears(ClientOutput::Connected);
+    let peer = pair.client.peer().expect("it is connected");
+    assert_eq!(peer.version, pair.version);
+    assert_eq!(peer.capabilities, config().capabilities);
+    assert_eq!(peer.info, Some(config().info));
+    assert_eq!(peer.instructions.as_deref(), Some("Ask."));
 }
 
 fn lists(pair: &mut Pair) {
@@ -212,72 +221,182 @@ fn lists(pair: &mut Pair) {
     let list = Ok(ServerResult::ListTools(ListToolsResult::new(vec![tool])));
     let (id, call) = pair.start(ClientRequest::ListTools(PaginatedParams::new()));
     pair.reply(call, list.clone());
-    pair.hears(Heard::Answer(id, list));
+    pair.is_answered(id, list);
 }
 
 fn follows(pair: &mut Pair) {
-    let mut request = call("echo");
-    request.meta_mut().get_or_insert_default().progress_token = Some("token".into());
-    let (id, call) = pair.start(request);
+    let (id, call) = pair.start(echo("echo"));
     let report = Progress {
         progress: 0.5,
         total: Some(1.0),
         message: Some("half".to_owned()),
     };
     pair.server.progress(call, report);
-    let progress = ProgressParams::new("token", 0.5).total(1.0).message("half");
     let log = LogMessage {
         level: LoggingLevel::Info,
         logger: None,
         data: json!("going").into(),
     };
     pair.server.log(call, log);
-    let logged = LogMessageParams::new(LoggingLevel::Info, json!("going"));
     pair.reply(call, answer("done"));
-    pair.hears(Heard::Notice(ServerNotification::Progress(progress)));
-    pair.hears(Heard::Notice(ServerNotification::LogMessage(logged)));
-    pair.hears(Heard::Answer(id, answer("done")));
+    let Some(ClientOutput::Progress(of, mut progress)) = pair.heard.pop_front() else {
+        panic!("{}: no progress", pair.version);
+    };
+    let expected = ProgressParams::new("token", 0.5).total(1.0).message("half");
+    progress.progress_token = "token".into();
+    assert_eq!((of, progress), (id, expected));
+    let logged = LogMessageParams::new(LoggingLevel::Info, json!("going"));
+    pair.is_notified(ServerNotification::LogMessage(logged), None);
+    pair.is_answered(id, answer("done"));
 }
 
 fn cancels(pair: &mut Pair) {
-    let (id, call) = pair.start(call("slow"));
-    pair.open.remove(&id);
-    let params = CancelledParams::new().request_id(id).reason("enough");
-    pair.send(|frame| ClientNotification::Cancelled(params).encode(frame));
+    let (id, call) = pair.start(echo("slow"));
+    pair.client.cancel(id, Some("enough".to_owned()), pair.now);
+    pair.settle();
+    pair.hears(ClientOutput::Done(id, Err(CallError::Cancelled)));
     assert!(matches!(pair.told.pop_front(), Some(Output::Stop(told)) if told == call));
     pair.reply(call, answer("late"));
 }
 
 /// Of two calls at once the second is done first, and fails.
 fn overtakes(pair: &mut Pair) {
-    let (first_id, first) = pair.start(call("first"));
-    let (second_id, second) = pair.start(call("second"));
+    let (first_id, first) = pair.start(echo("first"));
+    let (second_id, second) = pair.start(echo("second"));
     let mut error = ErrorObject::new(ErrorCode::RESOURCE_NOT_FOUND, "no such resource");
     pair.reply(second, Err(error.clone()));
     pair.reply(first, answer("first"));
     if pair.version.era() == Era::Modern {
         error.code = ErrorCode::INVALID_PARAMS;
     }
-    pair.hears(Heard::Answer(second_id, Err(error)));
-    pair.hears(Heard::Answer(first_id, answer("first")));
+    pair.is_answered(second_id, Err(error));
+    pair.is_answered(first_id, answer("first"));
 }
 
+/// The server asks on behalf of a call: a legacy client only, and then what it can do.
+fn asks(pair: &mut Pair) {
+    let (id, call) = pair.start(echo("ask"));
+    let form = ElicitParams::form("Sure?", RequestedSchema::new(Properties::default()));
+    let question = ServerRequest::Elicit(form.clone());
+    let ask = pair.server.ask(call, question, pair.now);
+    pair.settle();
+    let asked = matches!(pair.heard.front(), Some(ClientOutput::Ask(..)));
+    assert_eq!(asked, ask.is_some());
+    assert_eq!(asked, pair.version.era() == Era::Legacy, "{}", pair.version);
+    if let Some(ClientOutput::Ask(theirs, request)) = pair.heard.pop_front() {
+        assert!(
+            matches!(*request, ServerRequest::Elicit(params) if params.message == form.message)
+        );
+        let declined = ClientResult::Elicit(ElicitResult::new(ElicitAction::Decline));
+        pair.client.reply(theirs, Ok(declined.clone().into()));
+        pair.settle();
+        let Some(Output::Answer(answered, given)) = pair.told.pop_front() else {
+            panic!("{}: no answer", pair.version);
+        };
+        assert_eq!(
+            (Some(answered), given),
+            (ask, Answer::Given(declined.into()))
+        );
+    }
+    pair.reply(call, answer("asked"));
+    pair.is_answered(id, answer("asked"));
+}
+
+/// Changes are heard of in the way of the era.
+fn subscribes(pair: &mut Pair) {
+    let stream = match pair.version.era() {
+        Era::Legacy => {
+            let params = SubscribeParams::new("file:///a");
+            let id = pair.call(ClientRequest::Subscribe(params));
+            pair.is_answered(id, Ok(ServerResult::Subscribe(EmptyResult::new())));
+            None
+        }
+        Era::Modern => {
+            let filter = SubscriptionFilter::new()
+                .tools_list_changed(true)
+                .resource_subscriptions(vec!["file:///a".to_owned()]);
+            let params = ListenParams::new(filter.clone());
+            let id = pair.call(ClientRequest::Listen(params));
+            let granted = AcknowledgedParams::new(filter).meta(tag(pair));
+            let granted = ServerNotification::SubscriptionsAcknowledged(granted);
+            pair.is_notified(granted, Some(id));
+            Some(id)
+        }
+    };
+    pair.server.publish(&Change::Tools);
+    pair.server
+        .publish(&Change::Resource("file:///a".to_owned()));
+    pair.server
+        .publish(&Change::Resource("file:///b".to_owned()));
+    pair.settle();
+    let mut changed = EmptyNotificationParams::new();
+    let mut updated = ResourceUpdatedParams::new("file:///a");
+    if stream.is_some() {
+        (changed.meta, updated.meta) = (Some(tag(pair)), Some(tag(pair)));
+    }
+    pair.is_notified(ServerNotification::ToolListChanged(changed), stream);
+    pair.is_notified(ServerNotification::ResourceUpdated(updated), stream);
+    if let Some(stream) = stream {
+        pair.client.cancel(stream, None, pair.now);
+        pair.server.publish(&Change::Tools);
+        pair.settle();
+        pair.hears(ClientOutput::Done(stream, Err(CallError::Cancelled)));
+        // What was under way meanwhile.
+        assert!(matches!(
+            pair.heard.pop_front(),
+            Some(ClientOutput::Ignored(_))
+        ));
+    }
+}
+
+/// The tag of what belongs to the request that was sent last.
+fn tag(pair: &Pair) -> NotificationMeta {
+    let last = pair
+        .asked
+        .keys()
+        .map(|id| id.parse::<i64>().expect("ours are numbers"));
+    NotificationMeta::new().subscription_id(last.max().expect("something was sent"))
+}
+
+/// What the client's side gives up is stopped, and both sides come to their end.
 fn ends(pair: &mut Pair) {
-    let (id, call) = pair.start(call("last"));
-    pair.server.input_closed(Instant::now());
-    pair.reply(call, answer("last"));
-    pair.hears(Heard::Answer(id, answer("last")));
+    let (id, call) = pair.start(echo("last"));
+    pair.client.shut_down(pair.now);
+    pair.settle();
+    pair.hears(ClientOutput::Done(id, Err(CallError::Lost)));
+    pair.hears(ClientOutput::Close);
+    assert!(matches!(pair.told.pop_front(), Some(Output::Stop(told)) if told == call));
+    pair.server.input_closed(pair.now);
+    pair.settle();
     assert!(matches!(pair.told.pop_front(), Some(Output::Close { .. })));
+}
+
+/// One revision, those of one era, or all.
+fn sets() -> Vec<&'static [ProtocolVersion]> {
+    let all = &ProtocolVersion::ALL;
+    let (legacy, modern) = all.split_at(4);
+    let mut sets: Vec<_> = legacy.chunks(1).collect();
+    sets.extend([legacy, modern, all]);
+    sets
+}
+
+fn newest_common(ours: &[ProtocolVersion], theirs: &[ProtocolVersion]) -> Option<ProtocolVersion> {
+    let common = ours.iter().filter(|version| theirs.contains(version));
+    common.max().copied()
 }
 
 /// Covers D16.
 #[test]
 fn the_conversation_is_the_same_in_every_revision_that_both_speak() {
-    let (legacy, modern) = ProtocolVersion::ALL.split_at(4);
-    for spoken in [&ProtocolVersion::ALL, legacy, modern] {
-        for version in spoken {
-            let mut pair = Pair::new(*version, spoken);
-            for step in [opens, lists, follows, cancels, overtakes, ends] {
+    for ours in sets() {
+        for theirs in sets() {
+            let Some(version) = newest_common(ours, theirs) else {
+                continue;
+            };
+            let mut pair = Pair::new(version, ours, theirs);
+            for step in [
+                opens, lists, follows, cancels, overtakes, asks, subscribes, ends,
+            ] {
                 step(&mut pair);
                 pair.is_done();
             }
@@ -285,19 +404,76 @@ fn the_conversation_is_the_same_in_every_revision_that_both_speak() {
     }
 }
 
+/// What the specification says of who can speak with whom.
+const MATRIX: &str = "
+    client  server  outcome
+    dual    dual    modern
+    dual    modern  modern
+    dual    legacy  legacy
+    modern  dual    modern
+    modern  modern  modern
+    modern  legacy  OnlyLegacy
+    legacy  dual    legacy
+    legacy  modern  NoCommonVersion
+    legacy  legacy  legacy
+";
+
+/// Covers D07, D13.
 #[test]
-fn a_client_of_the_other_era_is_refused_and_may_then_open_in_this_one() {
-    let (legacy, modern) = ProtocolVersion::ALL.split_at(4);
-    for (spoken, refused) in [(legacy, modern), (modern, legacy)] {
-        for version in refused {
-            let mut pair = Pair::new(*version, spoken);
-            pair.request(opening(*version).0);
-            let heard = pair.heard.pop_front();
-            assert!(matches!(heard, Some(Heard::Answer(_, Err(_)))));
-            pair.version = spoken[0];
-            opens(&mut pair);
-            lists(&mut pair);
-            pair.is_done();
+fn eras_meet_as_the_specification_says() {
+    let set = |name| match name {
+        "dual" => &ProtocolVersion::ALL[..],
+        "modern" => &ProtocolVersion::ALL[4..],
+        _ => &ProtocolVersion::ALL[..4],
+    };
+    for row in MATRIX.trim().lines().skip(1) {
+        let row: Vec<_> = row.split_whitespace().collect();
+        let mut pair = Pair::new(ProtocolVersion::LATEST_LEGACY, set(row[0]), set(row[1]));
+        if row[2] == "modern" {
+            pair.version = ProtocolVersion::LATEST;
         }
+        pair.client.connect(pair.now);
+        pair.settle();
+        let outcome = match (pair.client.peer(), pair.heard.pop_front()) {
+            (Some(peer), _) if peer.version.era() == Era::Modern => "modern".to_owned(),
+            (Some(_), _) => "legacy".to_owned(),
+            (None, heard) => format!("{heard:?}"),
+        };
+        assert!(outcome.contains(row[2]), "{row:?}: {outcome}");
+    }
+}
+
+#[test]
+fn without_a_common_revision_both_sides_know() {
+    for ours in sets() {
+        for theirs in sets() {
+            if newest_common(ours, theirs).is_none() {
+                let mut pair = Pair::new(theirs[0], ours, theirs);
+                pair.client.connect(pair.now);
+                pair.settle();
+                assert!(matches!(
+                    pair.heard.pop_front(),
+                    Some(ClientOutput::Failed(_))
+                ));
+                pair.hears(ClientOutput::Close);
+                pair.is_done();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_of_the_other_era_is_refused_and_another_may_then_open_in_this_one() {
+    let (legacy, modern) = ProtocolVersion::ALL.split_at(4);
+    for (theirs, ours) in [(legacy, modern), (modern, legacy)] {
+        let mut pair = Pair::new(*theirs.last().expect("there are some"), ours, theirs);
+        pair.client.connect(pair.now);
+        pair.settle();
+        pair.heard.clear();
+        pair.asked.clear();
+        pair.client = client(theirs);
+        opens(&mut pair);
+        lists(&mut pair);
+        pair.is_done();
     }
 }

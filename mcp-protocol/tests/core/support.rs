@@ -84,7 +84,7 @@ struct Play {
     outputs: VecDeque<Output>,
 }
 
-type Check = Result<(), String>;
+pub(crate) type Check = Result<(), String>;
 
 impl Play {
     fn new(config: ServerConfig) -> Self {
@@ -343,16 +343,16 @@ pub(crate) fn encoded(message: &ServerMessage) -> String {
     String::from_utf8(text).expect("what is sent is text")
 }
 
-fn id(word: &str) -> Value {
+pub(crate) fn id(word: &str) -> Value {
     serde_json::from_str(word).unwrap_or_else(|_| json!(word))
 }
 
-fn parse(text: &str) -> Value {
+pub(crate) fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|why| panic!("{text}: {why}"))
 }
 
 /// Whether a value has at least the members of another; one that is "absent" there must not be here.
-fn contains(whole: &Value, part: &Value) -> bool {
+pub(crate) fn contains(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => {
             part.iter().all(|(key, part)| match whole.get(key) {

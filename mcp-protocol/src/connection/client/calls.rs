@@ -1,0 +1,218 @@
+//! The requests that a client has made: exactly one outcome each.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::super::after;
+use super::super::calls::{CallId, CallMap};
+use crate::error::ErrorObject;
+use crate::jsonrpc::{RawJson, RequestId};
+use crate::methods::{Method, ServerResult};
+use crate::types::LoggingLevel;
+use crate::version::{Era, ProtocolVersion};
+
+/// How a call is made, and how long it may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// How long to wait for the outcome, or for the next report of progress. A stream waits
+    /// for its acknowledgement only. Default 60 s; `None` waits for ever.
+    pub timeout: Option<Duration>,
+    /// How long to wait in all, however much progress is reported. Default 10 minutes. Stops
+    /// a server that reports progress and never ends.
+    pub longest: Option<Duration>,
+    /// Whether the server is asked to report progress. Default no. Each report starts
+    /// [`timeout`](Self::timeout) again.
+    pub progress: bool,
+    /// The lowest level of log messages that are wanted. Default none. 2026-07-28 only: an
+    /// older server is told by `logging/setLevel`, for all calls.
+    pub log: Option<LoggingLevel>,
+}
+
+impl Default for CallOptions {
+    fn default() -> Self {
+        Self {
+            timeout: Some(Duration::from_secs(60)),
+            longest: Some(Duration::from_secs(600)),
+            progress: false,
+            log: None,
+        }
+    }
+}
+
+/// Why a call has no result. Only [`Refused`](Self::Refused) was said by the server.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server has answered with an error.
+    #[error("the server refused: {0}")]
+    Refused(ErrorObject),
+    /// The server has answered with what is no result of this method.
+    #[error("the answer is unreadable: {why}")]
+    Unreadable {
+        /// What is wrong with it.
+        why: String,
+        /// The result, if that much could be read.
+        result: Option<RawJson>,
+    },
+    /// The server did not answer in time, and was told that the answer is not wanted any more.
+    #[error("no answer in time")]
+    TimedOut,
+    /// [`ClientConnection::cancel`](super::ClientConnection::cancel) has ended the call. The
+    /// server may have done what it was asked nevertheless.
+    #[error("cancelled")]
+    Cancelled,
+    /// The connection has ended. The server may have done what it was asked nevertheless.
+    #[error("the connection ended before the answer came")]
+    Lost,
+    /// Not sent: there is no connection yet, or none any more.
+    #[error("not connected")]
+    NotConnected,
+    /// Not sent: the revision that the server speaks has no such method.
+    #[error("{version} has no method `{method}`")]
+    NoSuchMethod {
+        /// What was called.
+        method: Method,
+        /// What the server speaks.
+        version: ProtocolVersion,
+    },
+    /// Not sent: the server has not declared the capability that the method belongs to.
+    #[error("the server does not offer `{0}`")]
+    NotOffered(Method),
+}
+
+/// A request that waits for its outcome.
+#[derive(Debug)]
+pub(super) struct Call {
+    method: Method,
+    /// Whether the server has confirmed the stream that this is.
+    acknowledged: bool,
+    era: Era,
+    options: CallOptions,
+    /// When it has taken too long in all.
+    end: Option<Instant>,
+    deadline: Option<Instant>,
+}
+
+impl Call {
+    /// Gives the answer its type.
+    pub(super) fn outcome(&self, answer: Result<RawJson, CallError>) -> Outcome {
+        let result = answer?;
+        let parsed = match self.era {
+            Era::Legacy => ServerResult::parse_complete(&self.method, &result),
+            Era::Modern => ServerResult::parse(&self.method, &result),
+        };
+        parsed.map(Box::new).map_err(|error| CallError::Unreadable {
+            why: error.to_string(),
+            result: Some(result),
+        })
+    }
+}
+
+/// What comes of a call.
+pub(in super::super) type Outcome = Result<Box<ServerResult>, CallError>;
+
+/// The requests that are open. Each has the number that it has on the wire.
+#[derive(Default)]
+pub(super) struct Calls {
+    open: CallMap<Call>,
+    deadlines: BTreeSet<(Instant, CallId)>,
+    minted: u64,
+}
+
+impl Calls {
+    /// The name of the next request. They begin with 1: there are servers that take 0 for
+    /// none.
+    pub(super) fn mint(&mut self) -> CallId {
+        self.minted += 1;
+        CallId::new(self.minted)
+    }
+
+    pub(super) fn open(
+        &mut self,
+        id: CallId,
+        method: Method,
+        era: Era,
+        options: CallOptions,
+        now: Instant,
+    ) {
+        let call = Call {
+            method,
+            acknowledged: false,
+            era,
+            options,
+            end: options.longest.map(|longest| after(now, longest)),
+            deadline: None,
+        };
+        self.open.insert(id, call);
+        self.wait(id, now);
+    }
+
+    /// The open stream of this id.
+    pub(super) fn stream(&self, id: &RequestId) -> Option<CallId> {
+        let id = CallId::from_wire(id.as_integer())?;
+        (self.open.get(&id)?.method == Method::Listen).then_some(id)
+    }
+
+    pub(super) fn is_acknowledged(&self, stream: CallId) -> bool {
+        self.open.get(&stream).is_some_and(|call| call.acknowledged)
+    }
+
+    pub(super) fn close(&mut self, id: CallId) -> Option<Call> {
+        let call = self.open.remove(&id)?;
+        if let Some(deadline) = call.deadline {
+            self.deadlines.remove(&(deadline, id));
+        }
+        Some(call)
+    }
+
+    /// A report of progress has come. Whether anybody wants to hear of it.
+    pub(super) fn progress(&mut self, id: CallId, now: Instant) -> bool {
+        let call = self.open.get(&id);
+        let wanted = call.is_some_and(|call| call.options.progress);
+        if wanted {
+            self.wait(id, now);
+        }
+        wanted
+    }
+
+    /// The server has confirmed a stream, which may last as long as it likes.
+    pub(super) fn acknowledge(&mut self, id: CallId, now: Instant) {
+        if let Some(call) = self.open.get_mut(&id) {
+            call.acknowledged = true;
+            (call.options.timeout, call.end) = (None, None);
+            self.wait(id, now);
+        }
+    }
+
+    /// The calls, oldest first.
+    pub(super) fn all(&self) -> Vec<CallId> {
+        let mut ids: Vec<_> = self.open.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// A call that has waited long enough.
+    pub(super) fn late(&self, now: Instant) -> Option<CallId> {
+        let (deadline, id) = self.deadlines.first()?;
+        (*deadline <= now).then_some(*id)
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// Sets the deadline of a call that from now on waits again.
+    fn wait(&mut self, id: CallId, now: Instant) {
+        let Some(call) = self.open.get_mut(&id) else {
+            return;
+        };
+        let silence = call.options.timeout.map(|timeout| after(now, timeout));
+        let deadline = silence.into_iter().chain(call.end).min();
+        if let Some(deadline) = std::mem::replace(&mut call.deadline, deadline) {
+            self.deadlines.remove(&(deadline, id));
+        }
+        self.deadlines
+            .extend(deadline.map(|deadline| (deadline, id)));
+    }
+}
