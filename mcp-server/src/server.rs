@@ -2,23 +2,21 @@
 
 mod custom;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_protocol::ErrorCode;
 use mcp_protocol::connection::{Limits, ServerConfig};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::{
     Declared, Implementation, PromptsCapability, ResourcesCapability, ToolsCapability,
 };
-use mcp_protocol::{ErrorCode, RawJson};
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
 use tracing::Span;
 
-use self::custom::{Settings, is_identifier};
+use self::custom::{Settings, by_method, declared};
 use crate::attempt::{Attempt, Next, Outcome};
 use crate::cache::Cache;
 use crate::changes::Changes;
@@ -474,20 +472,11 @@ impl<S: Send + Sync + 'static> Server<S> {
         }
         let mut config = self.config;
         let state = Arc::new(self.state);
-        let mut handlers = Handlers::new();
-        for (name, bind) in self.notifications {
-            let handler = bind(state.clone());
-            insert_custom(&mut handlers, name, handler)?;
-        }
-        let mut methods = BTreeMap::new();
-        for (name, method) in self.methods {
-            insert_custom(&mut methods, name, method)?;
-        }
+        let bound = |(name, bind): (String, BindHandler<S>)| (name, bind(state.clone()));
+        let handlers = by_method(self.notifications.into_iter().map(bound))?;
+        let methods = by_method(self.methods)?;
         config.methods = methods.keys().cloned().collect();
-        for (identifier, settings) in self.extensions {
-            let declared = &mut config.capabilities.extensions;
-            declare(declared.get_or_insert_default(), identifier, settings)?;
-        }
+        config.capabilities.extensions = declared(self.extensions)?;
         let router = Arc::new(Router {
             state,
             methods,
@@ -602,42 +591,6 @@ impl<S: Send + Sync + 'static> Server<S> {
     pub async fn serve_stdio(self) -> Result<(), ServeError> {
         self.build()?.serve_stdio().await
     }
-}
-
-fn insert_custom<H>(
-    handlers: &mut BTreeMap<String, H>,
-    name: String,
-    handler: H,
-) -> Result<(), BuildError> {
-    if !mcp_protocol::Method::from(&*name).is_custom() {
-        return Err(BuildError::MethodName { name });
-    }
-    match handlers.entry(name) {
-        Entry::Vacant(place) => {
-            place.insert(handler);
-            Ok(())
-        }
-        Entry::Occupied(place) => Err(BuildError::DuplicateMethod {
-            name: place.key().clone(),
-        }),
-    }
-}
-
-fn declare(
-    declared: &mut BTreeMap<String, RawJson>,
-    identifier: String,
-    settings: Settings,
-) -> Result<(), BuildError> {
-    let why = match settings {
-        _ if !is_identifier(&identifier) => "its identifier has no prefix such as `com.acme/`",
-        None => "its settings are not an object",
-        Some(_) if declared.contains_key(&identifier) => "it is declared twice",
-        Some(settings) => {
-            declared.insert(identifier, settings);
-            return Ok(());
-        }
-    };
-    Err(BuildError::Extension { identifier, why })
 }
 
 impl<S> fmt::Debug for Server<S> {

@@ -353,6 +353,7 @@ async fn extensions_are_declared() {
     );
 }
 
+/// Covers D15.
 #[tokio::test]
 async fn a_handler_knows_which_extensions_its_client_has_declared() {
     let server = server().method("acme/known", async |_: RawJson, cx: Context<Log>| {
@@ -376,6 +377,7 @@ async fn a_handler_knows_which_extensions_its_client_has_declared() {
     assert_eq!(reply["result"]["known"], json!({ "most": 2 }), "{reply}");
 }
 
+/// Covers TK01.
 #[tokio::test]
 async fn tasks_of_2025_11_25_are_never_declared_and_never_made() {
     let definition = types::Tool::new("plain", json!({ "type": "object" }));

@@ -86,6 +86,7 @@ fn text(reply: &Value) -> Value {
     serde_json::from_str(text.unwrap_or_else(|| panic!("no text: {reply}"))).expect("JSON")
 }
 
+/// Covers M13.
 #[tokio::test]
 async fn a_handler_reads_what_the_client_has_sent() {
     let meta = json!({

@@ -9,7 +9,7 @@ use super::asks::{Answer, AskId, Asks};
 use super::batches::{BatchId, Batches};
 use super::calls::{Call, CallId, Calls, Kind, LogMessage, Progress};
 use super::classify::{Caller, classify};
-use super::config::{ServerConfig, of_era, offers};
+use super::config::{ServerConfig, of_era};
 use super::messages::{Outgoing, ServerMessage};
 use super::session::{Session, Terms};
 use super::subscriptions::{self, Change, Notice, Subscriptions};
@@ -303,7 +303,7 @@ impl ServerConnection {
         }
         let classified = classify(&method, params, &self.session, &self.config);
         let (caller, request) = match classified {
-            Ok(_) if !offers(&self.config.capabilities, &method) => {
+            Ok(_) if !self.config.offers(&method) => {
                 let error = ErrorObject::method_not_found(method.as_str());
                 return self.refuse(Some(id), error, batch);
             }

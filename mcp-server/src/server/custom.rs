@@ -1,15 +1,17 @@
 //! The parts of a server that the specification does not know.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use mcp_protocol::{ErrorObject, RawJson};
+use mcp_protocol::{ErrorObject, Method, RawJson};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Server;
 use crate::context::Context;
 use crate::custom::{AnsweredBy, handled_by, object};
+use crate::error::BuildError;
 
 impl<S: Send + Sync + 'static> Server<S> {
     /// Answers requests of a method of one's own, in every revision.
@@ -128,13 +130,49 @@ impl<S: Send + Sync + 'static> Server<S> {
     }
 }
 
-/// The settings of an extension, as far as they were an object.
+/// The settings of an extension, if they are an object.
 pub(super) type Settings = Option<RawJson>;
+
+/// Handlers by their method, which each has to have for itself.
+pub(super) fn by_method<H>(
+    handlers: impl IntoIterator<Item = (String, H)>,
+) -> Result<BTreeMap<String, H>, BuildError> {
+    let mut by_method = BTreeMap::new();
+    for (name, handler) in handlers {
+        if !Method::from(&*name).is_custom() {
+            return Err(BuildError::MethodName { name });
+        }
+        if by_method.insert(name.clone(), handler).is_some() {
+            return Err(BuildError::DuplicateMethod { name });
+        }
+    }
+    Ok(by_method)
+}
+
+/// What is declared of extensions, if there is one.
+pub(super) fn declared(
+    extensions: Vec<(String, Settings)>,
+) -> Result<Option<BTreeMap<String, RawJson>>, BuildError> {
+    let mut declared = BTreeMap::new();
+    for (identifier, settings) in extensions {
+        let why = match settings {
+            _ if !is_identifier(&identifier) => "its identifier has no prefix such as `com.acme/`",
+            _ if declared.contains_key(&identifier) => "it is declared twice",
+            None => "its settings are not an object",
+            Some(settings) => {
+                declared.insert(identifier, settings);
+                continue;
+            }
+        };
+        return Err(BuildError::Extension { identifier, why });
+    }
+    Ok((!declared.is_empty()).then_some(declared))
+}
 
 /// Whether a text can be the identifier of an extension: labels and a name.
 ///
 /// Spec: [`_meta`](https://modelcontextprotocol.io/specification/2026-07-28/basic#meta).
-pub(super) fn is_identifier(text: &str) -> bool {
+fn is_identifier(text: &str) -> bool {
     let is_word = |word: &str, inner: &[u8]| {
         let end = |letter: char| letter.is_ascii_alphanumeric();
         word.starts_with(end)
