@@ -7,7 +7,7 @@ pub(crate) use started::Process;
 
 #[cfg(not(feature = "stdio"))]
 #[derive(Default)]
-pub(crate) struct Process;
+pub(crate) struct Process(());
 
 #[cfg(not(feature = "stdio"))]
 impl Process {
