@@ -5,10 +5,12 @@
 
 mod arguments;
 mod members;
+mod output;
 
 use serde::de::DeserializeOwned;
 
 pub use self::arguments::{ArgumentError, decode_arguments, decode_closed_arguments};
+pub use self::output::decode_output;
 use crate::RawJson;
 use crate::types::{CallToolResult, Tool};
 

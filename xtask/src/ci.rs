@@ -57,6 +57,7 @@ fn validate() -> Ended {
         "test",
         "--quiet",
         "--package=fairline-mcp-server",
+        "--package=fairline-mcp-client",
         "--features=validate",
         "--test=validate",
         "--test=derive",

@@ -131,7 +131,8 @@ impl ClientConnection {
     pub fn skipped(&mut self, limit: usize, now: Instant) {
         for call in self.calls.all() {
             if !self.calls.is_acknowledged(call) {
-                let why = format!("the server sent a message longer than {limit} bytes");
+                let why =
+                    format!("the server sent a message that exceeds the limit of {limit} bytes");
                 self.give_up(call, None, unreadable(why), now);
             }
         }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::{CreateMessageParams, ElicitMode, ElicitParams, InputRequest};
 use crate::RawJson;
 use crate::wire::wire;
 
@@ -25,6 +26,36 @@ wire! {
         optional "elicitation" => elicitation: ElicitationCapability,
         /// Runs requests as tasks. 2025-11-25 only.
         optional "tasks" => tasks: ClientTasksCapability,
+    }
+}
+
+impl ClientCapabilities {
+    /// Whether the client has declared that it can be asked this.
+    #[must_use]
+    pub fn covers(&self, question: &InputRequest) -> bool {
+        match question {
+            InputRequest::Elicit(params) => self.elicits(params),
+            InputRequest::CreateMessage(params) => self.samples(params),
+            InputRequest::ListRoots(_) => self.roots.is_some(),
+            InputRequest::Unknown(_) => false,
+        }
+    }
+
+    pub(crate) fn elicits(&self, params: &ElicitParams) -> bool {
+        let Some(declared) = &self.elicitation else {
+            return false;
+        };
+        match &params.mode {
+            None | Some(ElicitMode::Form) => declared.has_form(),
+            Some(ElicitMode::Url) => declared.url.is_some(),
+            Some(_) => false,
+        }
+    }
+
+    pub(crate) fn samples(&self, params: &CreateMessageParams) -> bool {
+        let wants_tools = params.tools.is_some() || params.tool_choice.is_some();
+        let declared = self.sampling.as_ref();
+        declared.is_some_and(|sampling| !wants_tools || sampling.tools.is_some())
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::ErrorObject;
 use crate::jsonrpc::RawJson;
 use crate::methods::{Method, ServerRequest};
-use crate::types::{ClientCapabilities, CreateMessageParams, ElicitMode, ElicitParams};
+use crate::types::ClientCapabilities;
 
 /// Gives a question its type, if a client of these capabilities may be asked it.
 ///
@@ -25,8 +25,8 @@ pub(super) fn admit(
     }
     let request = ServerRequest::parse(method, params)?;
     let undeclared = match &request {
-        ServerRequest::Elicit(params) => !shows(client, params),
-        ServerRequest::CreateMessage(params) => !samples(client, params),
+        ServerRequest::Elicit(params) => !client.elicits(params),
+        ServerRequest::CreateMessage(params) => !client.samples(params),
         _ => false,
     };
     if undeclared {
@@ -35,21 +35,4 @@ pub(super) fn admit(
         ));
     }
     Ok(request)
-}
-
-fn shows(client: &ClientCapabilities, params: &ElicitParams) -> bool {
-    let Some(declared) = &client.elicitation else {
-        return false;
-    };
-    match &params.mode {
-        None | Some(ElicitMode::Form) => declared.has_form(),
-        Some(ElicitMode::Url) => declared.url.is_some(),
-        Some(_) => false,
-    }
-}
-
-fn samples(client: &ClientCapabilities, params: &CreateMessageParams) -> bool {
-    let wants_tools = params.tools.is_some() || params.tool_choice.is_some();
-    let declared = client.sampling.as_ref();
-    !wants_tools || declared.is_some_and(|sampling| sampling.tools.is_some())
 }

@@ -1,0 +1,93 @@
+//! From what a server needs to the answers, and back to the server.
+//!
+//! Since 2026-07-28 a server says in a result what it needs, and the client calls again with the
+//! answers. Up to 2025-11-25 a server asks by requests, which the driver passes to the
+//! same host. So a call is one thing here, whatever it takes.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mcp_protocol::connection::CallOptions;
+use mcp_protocol::types::InputRequiredResult;
+use mcp_protocol::{ClientRequest, ErrorObject, RawJson, ServerResult};
+use tokio::time::sleep;
+
+use crate::client::Client;
+use crate::error::ClientError;
+use crate::host::{Host, answer, as_request};
+use crate::link::Takes;
+
+/// Makes a call, as often as the server needs something first. Whether it took more than once.
+pub(crate) async fn complete(
+    client: &Client,
+    request: ClientRequest,
+    options: CallOptions,
+    takes: impl Fn() -> Takes,
+) -> Result<(ServerResult, bool), ClientError> {
+    let most = client.rounds();
+    let mut next = request.clone();
+    for round in 0..=most {
+        let result = client.attempt(next, options, takes()).await?;
+        let needs = match *result {
+            ServerResult::InputRequired(needs) => needs,
+            result => return Ok((result, round > 0)),
+        };
+        if round == most {
+            break;
+        }
+        let asks = needs.input_requests.is_some();
+        next = again(&request, client.host(), needs).await?;
+        if !asks {
+            // It wants nothing but time.
+            sleep(PAUSE * u32::try_from(round + 1).unwrap_or(1)).await;
+        }
+    }
+    Err(ClientError::TooManyRounds { rounds: most })
+}
+
+/// After the first round without a question. After others as often as there were rounds.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The same request with the answers to what is needed. Those to earlier questions are in the
+/// server's own state, if it still wants them.
+async fn again(
+    request: &ClientRequest,
+    host: &dyn Host,
+    needs: InputRequiredResult,
+) -> Result<ClientRequest, ClientError> {
+    let mut answers = None;
+    if let Some(questions) = needs.input_requests {
+        let declared = host.capabilities();
+        let given = answers.insert(BTreeMap::new());
+        for (name, question) in questions {
+            let unanswered = |error| ClientError::Unanswered {
+                question: name.clone(),
+                error,
+            };
+            if !declared.covers(&question) {
+                let error = ErrorObject::invalid_params("the client has not declared that");
+                return Err(unanswered(error));
+            }
+            let request = as_request(question).expect("a kind that was declared is known");
+            let result = answer(host, request).await.map_err(unanswered)?;
+            let result = RawJson::encode(&*result).expect("results always encode");
+            given.insert(name, result);
+        }
+    }
+    let mut request = request.clone();
+    let (responses, state) = match &mut request {
+        ClientRequest::CallTool(params) => (&mut params.input_responses, &mut params.request_state),
+        ClientRequest::GetPrompt(params) => {
+            (&mut params.input_responses, &mut params.request_state)
+        }
+        ClientRequest::ReadResource(params) => {
+            (&mut params.input_responses, &mut params.request_state)
+        }
+        request => {
+            let why = format!("`{}` cannot be asked again", request.method());
+            return Err(ClientError::protocol(why));
+        }
+    };
+    (*responses, *state) = (answers, needs.request_state);
+    Ok(request)
+}

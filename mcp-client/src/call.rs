@@ -1,0 +1,177 @@
+//! One call, before it is made.
+
+use std::future::{Future, IntoFuture, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use mcp_protocol::connection::CallOptions;
+use mcp_protocol::types::{LoggingLevel, ProgressParams};
+use mcp_protocol::{ClientRequest, ServerResult};
+
+use crate::answers;
+use crate::cache;
+use crate::client::Client;
+use crate::error::ClientError;
+use crate::feed::{Feed, Feeder, feed};
+use crate::link::Takes;
+
+/// How a result becomes what the caller wants.
+pub(crate) type Read<T> = fn(ServerResult) -> Result<T, ClientError>;
+
+/// A call that is made when it is awaited.
+///
+/// Dropped while it is awaited, it tells the server that its answer is not wanted any more.
+///
+/// ```no_run
+/// # use std::time::Duration;
+/// # async fn doc(client: mcp_client::Client) -> Result<(), mcp_client::ClientError> {
+/// let shipped = client
+///     .call_tool("ship", [("environment", "production")])
+///     .timeout(Duration::from_secs(5))
+///     .on_progress(|report| println!("{}", report.progress))
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a call is made when it is awaited"]
+pub struct Call<T> {
+    client: Client,
+    request: Result<ClientRequest, ClientError>,
+    read: Read<T>,
+    options: CallOptions,
+    is_fresh: bool,
+    reports: Option<Arc<Feeder<ProgressParams>>>,
+    listener: Option<(Feed<ProgressParams>, OnProgress)>,
+}
+
+type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
+
+impl<T> Call<T> {
+    pub(crate) fn new(
+        client: Client,
+        request: Result<ClientRequest, ClientError>,
+        read: Read<T>,
+    ) -> Self {
+        let mut options = client.0.options;
+        options.log = client.0.hub.level();
+        Self {
+            client,
+            request,
+            read,
+            options,
+            is_fresh: false,
+            reports: None,
+            listener: None,
+        }
+    }
+
+    /// How long to wait for the outcome, or for the next report of progress if some are asked for.
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.options.timeout = Some(time);
+        self
+    }
+
+    /// How long to wait in all, however much progress is reported.
+    pub fn longest(mut self, time: Duration) -> Self {
+        self.options.longest = Some(time);
+        self
+    }
+
+    /// The lowest level of log messages that this call may cause. Since 2026-07-28.
+    pub fn log(mut self, level: LoggingLevel) -> Self {
+        self.options.log = Some(level);
+        self
+    }
+
+    /// Asks the server, whatever it has allowed to be kept of an earlier answer.
+    pub fn fresh(mut self) -> Self {
+        self.is_fresh = true;
+        self
+    }
+
+    /// Asks for reports of progress, and calls `take` with each, in the task that awaits the call.
+    pub fn on_progress(mut self, take: impl FnMut(ProgressParams) + Send + 'static) -> Self {
+        let (call, reports) = self.progress_stream();
+        self = call;
+        self.listener = Some((reports, Box::new(take)));
+        self
+    }
+
+    /// Asks for reports of progress, and gives them as a stream that ends with the call. Up to
+    /// 64 wait to be taken; beyond it the oldest go.
+    pub fn progress_stream(mut self) -> (Self, Feed<ProgressParams>) {
+        let (feeder, reports) = feed();
+        self.options.progress = true;
+        self.reports = Some(Arc::new(feeder));
+        (self, reports)
+    }
+
+    async fn run(self) -> Result<T, ClientError> {
+        let Self {
+            client,
+            request,
+            read,
+            options,
+            is_fresh,
+            reports,
+            listener,
+        } = self;
+        let request = request?;
+        let key = cache::key(&request).filter(|_| client.0.caches);
+        let cached = key.as_ref().map(|key| client.0.hub.cache.get(key));
+        let (kept, age) = cached.unwrap_or_default();
+        if let Some(kept) = kept.filter(|_| !is_fresh) {
+            return read(kept);
+        }
+        let takes = || Takes {
+            progress: reports.clone(),
+            stream: None,
+        };
+        #[cfg(feature = "validate")]
+        let tool = match &request {
+            ClientRequest::CallTool(params) => Some(params.name.clone()),
+            _ => None,
+        };
+        let call = answers::complete(&client, request, options, takes);
+        let (result, has_asked) = match listener {
+            Some((reports, take)) => reported(call, reports, take).await?,
+            None => call.await?,
+        };
+        #[cfg(feature = "validate")]
+        if let Some(outputs) = &client.0.outputs {
+            outputs.see(tool.as_deref(), &result)?;
+        }
+        if let Some(key) = key.filter(|_| !has_asked) {
+            client.0.hub.cache.put(key, age, &result);
+        }
+        read(result)
+    }
+}
+
+/// Waits for a call, and passes on how far it gets, to the last.
+async fn reported<O>(
+    call: impl Future<Output = O>,
+    reports: Feed<ProgressParams>,
+    mut take: OnProgress,
+) -> O {
+    let mut call = pin!(call);
+    poll_fn(|cx| {
+        let outcome = call.as_mut().poll(cx);
+        while let Poll::Ready(Some(report)) = reports.poll(cx) {
+            take(report);
+        }
+        outcome
+    })
+    .await
+}
+
+impl<T: Send + 'static> IntoFuture for Call<T> {
+    type Output = Result<T, ClientError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}

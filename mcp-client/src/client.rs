@@ -1,0 +1,449 @@
+//! The handle to a server.
+
+use std::collections::HashSet;
+use std::fmt::{self, Debug, Formatter};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mcp_protocol::connection::{CallOptions, Peer};
+use mcp_protocol::tool::{ToolArgs, decode_output};
+use mcp_protocol::transport::Transport;
+use mcp_protocol::types::*;
+use mcp_protocol::{
+    ClientNotification, ClientRequest, ErrorCode, Method, RawJson, ServerNotification, ServerResult,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::{Semaphore, watch};
+
+use crate::builder::ClientBuilder;
+use crate::call::{Call, Read};
+use crate::connect::Status;
+use crate::error::{ClientError, Closed};
+use crate::feed::Feed;
+use crate::host::Host;
+use crate::hub::Hub;
+use crate::link::{Link, Outcome, Takes};
+
+/// A connection to a server. Clones are the same connection.
+///
+/// When the last clone is dropped, the connection ends in the background, and with it the server
+/// if it was started from here. [`close`](Self::close) does the same and waits for it.
+///
+/// ```no_run
+/// use mcp_client::{Client, ClientError};
+///
+/// # #[cfg(feature = "stdio")]
+/// # async fn doc() -> Result<(), ClientError> {
+/// let client = Client::spawn("npx", ["-y", "@modelcontextprotocol/server-everything"]).await?;
+/// for tool in client.list_tools().await? {
+///     println!("{}", tool.name);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) status: watch::Receiver<Status>,
+    pub(crate) stop: watch::Sender<bool>,
+    pub(crate) hub: Arc<Hub>,
+    /// As it was last seen.
+    pub(crate) server: Mutex<Arc<Peer>>,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) options: CallOptions,
+    pub(crate) rounds: usize,
+    pub(crate) turns: Option<Semaphore>,
+    pub(crate) caches: bool,
+    pub(crate) restarts: bool,
+    #[cfg(feature = "validate")]
+    pub(crate) outputs: Option<crate::validate::Outputs>,
+}
+
+/// Takes the result of one method.
+macro_rules! read {
+    ($method:ident) => {
+        |result| match result {
+            ServerResult::$method(result) => Ok(result),
+            result => Err(unexpected(&result)),
+        }
+    };
+}
+
+/// Getting one, and ending it.
+impl Client {
+    /// Sets a client up: its own name and version first.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ClientBuilder {
+        ClientBuilder::new(Implementation::new(name, version))
+    }
+
+    /// Starts a server and connects to it, with all defaults.
+    ///
+    /// # Errors
+    ///
+    /// See [`ClientBuilder::spawn`].
+    #[cfg(feature = "stdio")]
+    pub async fn spawn(
+        command: impl Into<std::ffi::OsString>,
+        args: impl IntoIterator<Item = impl Into<std::ffi::OsString>>,
+    ) -> Result<Self, ClientError> {
+        let command = mcp_transport_stdio::child::ServerCommand::new(command).args(args);
+        Self::unnamed().spawn(command).await
+    }
+
+    /// Connects to a server over a transport, with all defaults.
+    ///
+    /// # Errors
+    ///
+    /// See [`ClientBuilder::connect`].
+    pub async fn connect(transport: impl Transport) -> Result<Self, ClientError> {
+        Self::unnamed().connect(transport).await
+    }
+
+    fn unnamed() -> ClientBuilder {
+        Self::builder(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+    }
+
+    /// The server as it has introduced itself, the last time that it did.
+    #[must_use]
+    pub fn server(&self) -> Arc<Peer> {
+        let mut server = self.0.server.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Status::Up(link) = &*self.0.status.borrow() {
+            *server = link.server.clone();
+        }
+        server.clone()
+    }
+
+    /// Ends the connection, for all clones of this handle, and waits until nothing is left of
+    /// it. Calls in flight fail.
+    ///
+    /// A server that was started from here gets the time that its command gives it to end by
+    /// itself, and is killed after that.
+    pub async fn close(&self) -> Arc<Closed> {
+        // The driver may have ended by itself.
+        self.0.stop.send_replace(true);
+        self.closed().await
+    }
+
+    /// Waits until the connection has ended and there will be no other, and does nothing to
+    /// bring it about.
+    pub async fn closed(&self) -> Arc<Closed> {
+        let mut status = self.0.status.clone();
+        let ended = status.wait_for(|status| matches!(status, Status::Ended(_)));
+        match ended.await.as_deref() {
+            Ok(Status::Ended(closed)) => closed.clone(),
+            // The runtime that drives the connection is gone.
+            _ => Arc::default(),
+        }
+    }
+}
+
+/// What servers offer.
+impl Client {
+    /// Calls a tool, and gives its result as it is. A tool that fails says so in there. Its
+    /// arguments are anything that is a JSON object, or `()` for none.
+    pub fn call_tool(
+        &self,
+        name: impl Into<String>,
+        arguments: impl Serialize,
+    ) -> Call<CallToolResult> {
+        self.tool(name.into(), &arguments, read!(CallTool))
+    }
+
+    /// Calls a tool by the type of its arguments, the one that a server derives `Tool` for, and
+    /// gives its output.
+    ///
+    /// The type must be [`Serialize`] here, and its output [`DeserializeOwned`].
+    pub fn call<T>(&self, arguments: T) -> Call<T::Output>
+    where
+        T: ToolArgs + Serialize,
+        T::Output: DeserializeOwned,
+    {
+        self.tool(T::NAME.to_owned(), &arguments, |result| match result {
+            ServerResult::CallTool(result) if result.is_error == Some(true) => {
+                Err(ClientError::Tool(result.into()))
+            }
+            ServerResult::CallTool(result) => {
+                decode_output(&result).map_err(|error| ClientError::Protocol {
+                    why: format!("the output of `{}` is of another type: {error}", T::NAME),
+                    result: RawJson::encode(&result).ok(),
+                })
+            }
+            result => Err(unexpected(&result)),
+        })
+    }
+
+    /// Reads a resource.
+    pub fn read_resource(&self, uri: impl Into<String>) -> Call<ReadResourceResult> {
+        let request = ClientRequest::ReadResource(ReadResourceParams::new(uri));
+        self.ask(request, read!(ReadResource))
+    }
+
+    /// Gets a prompt.
+    pub fn get_prompt<N: Into<String>, V: Into<String>>(
+        &self,
+        name: impl Into<String>,
+        arguments: impl IntoIterator<Item = (N, V)>,
+    ) -> Call<GetPromptResult> {
+        let mut params = GetPromptParams::new(name);
+        let arguments = arguments.into_iter();
+        let arguments = arguments.map(|(name, value)| (name.into(), value.into()));
+        params.arguments = Some(arguments.collect());
+        self.ask(ClientRequest::GetPrompt(params), read!(GetPrompt))
+    }
+
+    /// Asks how an argument can be completed.
+    pub fn complete(&self, params: CompleteParams) -> Call<CompleteResult> {
+        self.ask(ClientRequest::Complete(params), read!(Complete))
+    }
+
+    /// Makes any request, and gives its result as it is.
+    pub fn request(&self, request: ClientRequest) -> Call<ServerResult> {
+        self.ask(request, Ok)
+    }
+
+    /// Notifies the server of something, if its revision has such a notification.
+    pub fn notify(&self, notification: ClientNotification) {
+        if let Status::Up(link) = &*self.0.status.borrow() {
+            link.notify(notification);
+        }
+    }
+
+    /// Makes sure that the server is there.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub async fn ping(&self) -> Result<(), ClientError> {
+        let params = EmptyParams::new();
+        let request = match self.has(&Method::Ping) {
+            true => ClientRequest::Ping(params),
+            false => ClientRequest::Discover(params),
+        };
+        self.request(request).await.map(|_| ())
+    }
+
+    /// Sets the lowest level of log messages that are wanted, which
+    /// [`notifications`](Self::notifications) gives. Since 2026-07-28 it goes with each call
+    /// from then on, before that the server is told now.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn set_level(&self, level: LoggingLevel) -> Result<(), ClientError> {
+        if self.has(&Method::SetLevel) {
+            let request = ClientRequest::SetLevel(SetLevelParams::new(level));
+            self.request(request).await?;
+        }
+        self.0.hub.set_level(level);
+        Ok(())
+    }
+
+    /// All that the server notifies of from now on, in order: log messages, changes, and what
+    /// is not in the specification. Up to 256 wait to be taken; beyond it the oldest go.
+    #[must_use]
+    pub fn notifications(&self) -> Feed<ServerNotification> {
+        self.0.hub.notifications()
+    }
+}
+
+/// Defines how a list is got.
+macro_rules! lists {
+    ($( $what:literal $list:ident, $page:ident: $method:ident => $result:ident { $items:ident: $item:ident }; )*) => {
+        /// Lists. Each comes in pages.
+        impl Client {
+            $(
+                #[doc = concat!("The ", $what, ": all pages, in order. None of a server that offers none.")]
+                ///
+                /// # Errors
+                ///
+                /// When a page cannot be had, a cursor comes twice, or there are more than 1,000 pages.
+                pub async fn $list(&self) -> Result<Vec<$item>, ClientError> {
+                    let mut pages = Pages::default();
+                    let mut all = Vec::new();
+                    loop {
+                        let page = match self.$page(pages.cursor.clone()).await {
+                            Err(ClientError::Unsupported(_)) => return Ok(Vec::new()),
+                            Err(error) if pages.are_old(&error) => {
+                                self.0.hub.cache.forget_pages(&Method::$method);
+                                (pages, all) = (Pages::again(), Vec::new());
+                                continue;
+                            }
+                            page => page?,
+                        };
+                        all.extend(page.$items);
+                        if !pages.next(page.next_cursor)? {
+                            return Ok(all);
+                        }
+                    }
+                }
+
+                #[doc = concat!("One page of the ", $what, ": the first, or that at the cursor which another gave.")]
+                pub fn $page(&self, cursor: Option<String>) -> Call<$result> {
+                    let mut params = PaginatedParams::new();
+                    params.cursor = cursor;
+                    self.ask(ClientRequest::$method(params), read!($method))
+                }
+            )*
+        }
+    };
+}
+
+lists! {
+    "tools" list_tools, list_tools_page: ListTools => ListToolsResult { tools: Tool };
+    "resources" list_resources, list_resources_page: ListResources => ListResourcesResult { resources: Resource };
+    "templates of resources" list_resource_templates, list_resource_templates_page: ListResourceTemplates => ListResourceTemplatesResult { resource_templates: ResourceTemplate };
+    "prompts" list_prompts, list_prompts_page: ListPrompts => ListPromptsResult { prompts: Prompt };
+}
+
+/// How far a list was read.
+#[derive(Default)]
+struct Pages {
+    cursor: Option<String>,
+    seen: HashSet<String>,
+    is_second_try: bool,
+}
+
+impl Pages {
+    /// Pages of one list. Stops a server whose list has no end.
+    const MOST: usize = 1_000;
+
+    fn again() -> Self {
+        Self {
+            is_second_try: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the server does not know the cursor any more, so that the pages before are old,
+    /// too.
+    fn are_old(&self, error: &ClientError) -> bool {
+        let unknown = |error: &ClientError| matches!(error, ClientError::Rpc(error) if error.code == ErrorCode::INVALID_PARAMS);
+        self.cursor.is_some() && !self.is_second_try && unknown(error)
+    }
+
+    /// Whether there is another page.
+    fn next(&mut self, cursor: Option<String>) -> Result<bool, ClientError> {
+        if let Some(cursor) = &cursor {
+            if !self.seen.insert(cursor.clone()) {
+                let why = "the server's list has no end: a cursor came twice";
+                return Err(ClientError::protocol(why));
+            }
+            if self.seen.len() >= Self::MOST {
+                let why = format!("the server's list has more than {} pages", Self::MOST);
+                return Err(ClientError::protocol(why));
+            }
+        }
+        self.cursor = cursor;
+        Ok(self.cursor.is_some())
+    }
+}
+
+/// For calls.
+impl Client {
+    fn tool<T>(&self, name: String, arguments: &impl Serialize, read: Read<T>) -> Call<T> {
+        let request = RawJson::encode(arguments)
+            .map(|arguments| {
+                let mut params = CallToolParams::new(name);
+                params.arguments = Some(arguments).filter(|arguments| !arguments.is_null());
+                ClientRequest::CallTool(params)
+            })
+            .map_err(|error| ClientError::Arguments(Arc::new(error)));
+        Call::new(self.clone(), request, read)
+    }
+
+    fn ask<T>(&self, request: ClientRequest, read: Read<T>) -> Call<T> {
+        Call::new(self.clone(), Ok(request), read)
+    }
+
+    /// Whether the revision that the server speaks has this method.
+    fn has(&self, method: &Method) -> bool {
+        let versions = method.versions();
+        versions.is_none_or(|versions| versions.contains(&self.server().version))
+    }
+
+    pub(crate) fn host(&self) -> &dyn Host {
+        &*self.0.host
+    }
+
+    pub(crate) fn rounds(&self) -> usize {
+        self.0.rounds
+    }
+
+    /// Makes one request, and waits for what comes of it.
+    pub(crate) async fn attempt(
+        &self,
+        request: ClientRequest,
+        options: CallOptions,
+        takes: Takes,
+    ) -> Outcome {
+        let _turn = match &self.0.turns {
+            Some(turns) => turns.acquire().await.ok(),
+            None => None,
+        };
+        let link = self.link(&request.method(), options).await?;
+        let outcome = link.call(request, options, takes).outcome().await;
+        match outcome {
+            Some(outcome) => outcome,
+            None => Err(self.gone().await),
+        }
+    }
+
+    /// The way to the server, when there is one.
+    pub(crate) async fn link(
+        &self,
+        method: &Method,
+        options: CallOptions,
+    ) -> Result<Link, ClientError> {
+        let mut status = self.0.status.clone();
+        let stands = status.wait_for(|status| match status {
+            Status::Up(link) => !link.is_closed(),
+            Status::Down(_) => !self.0.restarts,
+            Status::Ended(_) => true,
+        });
+        let stands = match options.timeout {
+            Some(time) => tokio::time::timeout(time, stands).await,
+            None => Ok(stands.await),
+        };
+        match stands.as_ref().map(|stands| stands.as_deref()) {
+            Ok(Ok(Status::Up(link))) => Ok(link.clone()),
+            Ok(Ok(Status::Down(report) | Status::Ended(report))) => Err(not_sent(report)),
+            Ok(Err(_)) => Err(not_sent(&Arc::default())),
+            Err(_) => Err(ClientError::TimedOut {
+                method: method.clone(),
+                after: options.timeout.unwrap_or_default(),
+            }),
+        }
+    }
+
+    /// Why a driver has gone without a word.
+    pub(crate) async fn gone(&self) -> ClientError {
+        let mut status = self.0.status.clone();
+        let next =
+            status.wait_for(|status| !matches!(status, Status::Up(link) if link.is_closed()));
+        match next.await.as_deref() {
+            Ok(Status::Down(report) | Status::Ended(report)) => not_sent(report),
+            _ => not_sent(&Arc::default()),
+        }
+    }
+}
+
+fn not_sent(report: &Arc<Closed>) -> ClientError {
+    ClientError::Closed {
+        written: false,
+        report: report.clone(),
+    }
+}
+
+/// The connection gives each result the type of its request.
+fn unexpected(result: &ServerResult) -> ClientError {
+    ClientError::protocol(format!("a result of another method: {result:?}"))
+}
+
+impl Debug for Client {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("server", &self.server().info)
+            .finish_non_exhaustive()
+    }
+}

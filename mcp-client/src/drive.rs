@@ -1,0 +1,493 @@
+//! The driver: turns a transport, a connection and what callers want into a client.
+//!
+//! The mirror of the server's. What relates messages to each other is the connection's
+//! business: nothing here looks into one.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use mcp_protocol::connection::{
+    AskId, CallError, CallId, CallMap, ClientConnection, ClientOutput, Ignored, NegotiationError,
+    Peer,
+};
+use mcp_protocol::transport::{Receiver, Sender, TransportError};
+use mcp_protocol::{
+    ClientResult, ErrorObject, Frame, Incoming, Method, ServerNotification, ServerRequest,
+    ServerResult,
+};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+use tokio::task::coop::consume_budget;
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
+
+use crate::error::{ClientError, Closed};
+use crate::feed::push_bounded;
+use crate::host::{Host, answer};
+use crate::hub::Hub;
+use crate::link::{Command, Link, NewCall, Outcome, Takes, Ticket};
+
+/// Bytes that are gathered before they are written although more is at hand.
+const GATHER: usize = 64 << 10;
+
+/// Bytes that may wait to be written. Beyond it nothing is taken of callers or of the server,
+/// or a server that does not read could fill the memory.
+const OUTPUT: usize = 64 << 20;
+
+/// Reports of progress that wait to be taken. Beyond it the oldest go.
+const REPORTS: usize = 64;
+
+/// How long a server that cannot be written to any more may still be read.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// How long the last messages to a server may take.
+const FLUSH: Duration = Duration::from_secs(2);
+
+/// All that can wake the driver.
+enum Wake {
+    Command(Command),
+    Received(Frame),
+    Skipped(usize),
+    InputClosed,
+    Stop,
+    Deadline,
+}
+
+/// What has come of a turn that the driver itself has no use for.
+enum Event {
+    Connected,
+    Closed(Option<NegotiationError>),
+}
+
+/// One connection.
+pub(crate) struct Driver<R, W> {
+    connection: ClientConnection,
+    host: Arc<dyn Host>,
+    hub: Arc<Hub>,
+    calls: Calls,
+    asks: Asks,
+    commands: mpsc::UnboundedReceiver<Command>,
+    /// Where the answers of the host come in.
+    answers: mpsc::UnboundedSender<Command>,
+    /// Whether the client is to end: what waits for it, until it has happened.
+    stop: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    deadline: Option<(Instant, Pin<Box<Sleep>>)>,
+    /// Set when the server can be read only, and not for long.
+    last_words: Option<Pin<Box<Sleep>>>,
+    receiver: R,
+    sender: W,
+    /// Bytes that the transport has taken.
+    written: u64,
+    /// What was received last, for a warning.
+    received: Frame,
+    has_warned: bool,
+    closed: Closed,
+}
+
+impl<R: Receiver, W: Sender> Driver<R, W> {
+    pub(crate) fn new(
+        connection: ClientConnection,
+        (receiver, sender): (R, W),
+        host: Arc<dyn Host>,
+        hub: Arc<Hub>,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
+        let (answers, commands) = mpsc::unbounded_channel();
+        Self {
+            connection,
+            host,
+            hub,
+            calls: Calls::default(),
+            asks: Asks::default(),
+            commands,
+            answers,
+            stop: Some(Box::pin(stop)),
+            deadline: None,
+            last_words: None,
+            receiver,
+            sender,
+            written: 0,
+            received: Frame::new(),
+            has_warned: false,
+            closed: Closed::default(),
+        }
+    }
+
+    /// Finds the revision that both sides speak.
+    pub(crate) async fn connect(&mut self) -> Result<(), NegotiationError> {
+        self.connection.connect(now());
+        loop {
+            match self.settle() {
+                Some(Event::Connected) => return Ok(()),
+                Some(Event::Closed(why)) => {
+                    return Err(why.unwrap_or(NegotiationError::Failed {
+                        method: Method::Discover,
+                        error: CallError::Lost,
+                    }));
+                }
+                None => self.turn().await,
+            }
+        }
+    }
+
+    /// The way to this connection.
+    pub(crate) fn link(&self, server: Arc<Peer>) -> Link {
+        Link::new(self.answers.clone(), server)
+    }
+
+    pub(crate) fn peer(&self) -> Option<&Peer> {
+        self.connection.peer()
+    }
+
+    /// Works until the connection ends.
+    pub(crate) async fn run(&mut self) {
+        while !matches!(self.settle(), Some(Event::Closed(_))) {
+            self.turn().await;
+        }
+    }
+
+    /// Writes what is left to write, and gives what is to be said to those who still wait.
+    pub(crate) async fn end(mut self) -> (Closed, Bereaved) {
+        if self.last_words.is_none() {
+            // A server that does not read its last messages will miss nothing.
+            let _ = timeout(FLUSH, poll_fn(|cx| self.poll_flush(cx))).await;
+        }
+        (self.closed, Bereaved(self.calls.lost))
+    }
+
+    async fn turn(&mut self) {
+        let wake = poll_fn(|cx| self.poll_wake(cx)).await;
+        match wake {
+            Wake::Command(command) => self.apply(command),
+            Wake::Received(frame) => {
+                self.received = frame;
+                let incoming = Incoming::parse(&self.received);
+                self.connection.receive(incoming, now());
+            }
+            Wake::Skipped(limit) => self.connection.skipped(limit, now()),
+            Wake::InputClosed => self.connection.input_closed(now()),
+            Wake::Stop => {
+                self.closed.by_us = true;
+                self.connection.shut_down(now());
+            }
+            Wake::Deadline => self.connection.timeout(now()),
+        }
+        // Many messages can come of one read, and other tasks want their turn.
+        consume_budget().await;
+    }
+
+    /// What happens next. What callers want comes before what the server says, which can go on
+    /// for ever, and what both lead to is written in one go when nothing is at hand.
+    fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+        if let Some(stop) = &mut self.stop {
+            if stop.as_mut().poll(cx).is_ready() {
+                self.stop = None;
+                return Poll::Ready(Wake::Stop);
+            }
+        }
+        if self.poll_deadline(cx).is_ready() {
+            return Poll::Ready(Wake::Deadline);
+        }
+        if self.sender.queued() >= GATHER {
+            self.write(cx);
+        }
+        if self.sender.queued() < OUTPUT {
+            if let Poll::Ready(Some(command)) = self.commands.poll_recv(cx) {
+                return Poll::Ready(Wake::Command(command));
+            }
+            if let Poll::Ready(wake) = self.poll_receive(cx) {
+                return Poll::Ready(wake);
+            }
+        }
+        if self.sender.queued() > 0 {
+            let had_room = self.sender.queued() < OUTPUT;
+            self.write(cx);
+            if !had_room && self.sender.queued() < OUTPUT {
+                cx.waker().wake_by_ref();
+            }
+        }
+        match &mut self.last_words {
+            Some(end) => end.as_mut().poll(cx).map(|()| Wake::InputClosed),
+            None => Poll::Pending,
+        }
+    }
+
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+        Poll::Ready(match ready!(self.receiver.poll_receive(cx)) {
+            Some(Ok(frame)) => Wake::Received(frame),
+            Some(Err(TransportError::TooLong { limit })) => Wake::Skipped(limit),
+            Some(Err(error)) => {
+                self.closed.transport = Some(error.to_string());
+                Wake::InputClosed
+            }
+            None => Wake::InputClosed,
+        })
+    }
+
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(deadline) = self.connection.deadline() else {
+            self.deadline = None;
+            return Poll::Pending;
+        };
+        let deadline = Instant::from_std(deadline);
+        let sleep = match &mut self.deadline {
+            Some((set, sleep)) if *set == deadline => sleep,
+            slot => &mut slot.insert((deadline, Box::pin(sleep_until(deadline)))).1,
+        };
+        sleep.as_mut().poll(cx)
+    }
+
+    /// Writes as much as the server takes now. One that takes nothing any more may have said
+    /// something before.
+    fn write(&mut self, cx: &mut Context<'_>) {
+        if self.last_words.is_some() {
+            return;
+        }
+        if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
+            self.closed.transport = Some(error.to_string());
+            self.last_words = Some(Box::pin(sleep(LAST_WORDS)));
+        }
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        let queued = self.sender.queued();
+        let flushed = self.sender.poll_flush(cx);
+        self.written += queued.saturating_sub(self.sender.queued()) as u64;
+        flushed
+    }
+
+    fn apply(&mut self, command: Command) {
+        match command {
+            Command::Call(call) => self.call(*call),
+            Command::Cancel(ticket) => {
+                if let Some(call) = self.calls.tickets.get(&ticket) {
+                    self.connection.cancel(*call, None, now());
+                }
+            }
+            Command::Notify(notification) => self.connection.notify(*notification),
+            Command::Answer(ask, outcome) => {
+                self.asks.0.remove(&ask);
+                self.connection.reply(ask, outcome);
+            }
+        }
+    }
+
+    fn call(&mut self, call: NewCall) {
+        let method = call.request.method();
+        let since = Instant::now();
+        let id = self
+            .connection
+            .call(call.request, call.options, since.into_std());
+        self.calls.tickets.insert(call.ticket, id);
+        let waiting = Waiting {
+            ticket: call.ticket,
+            method,
+            since,
+            to: call.to,
+            takes: call.takes,
+            end: None,
+        };
+        self.calls.open.insert(id, waiting);
+        self.calls.last = Some(id);
+    }
+
+    /// Does what the connection has decided.
+    fn settle(&mut self) -> Option<Event> {
+        while let Some(output) = self.connection.poll() {
+            match output {
+                ClientOutput::Send(message) => {
+                    self.sender.send(&message, None);
+                    let call = self.calls.last.take();
+                    if let Some(call) = call.and_then(|call| self.calls.open.get_mut(&call)) {
+                        call.end = Some(self.written + self.sender.queued() as u64);
+                    }
+                }
+                ClientOutput::Connected => return Some(Event::Connected),
+                ClientOutput::Failed(why) => {
+                    self.close();
+                    return Some(Event::Closed(Some(why)));
+                }
+                ClientOutput::Progress(call, report) => {
+                    let waiting = self.calls.open.get(&call);
+                    if let Some(to) = waiting.and_then(|call| call.takes.progress.as_ref()) {
+                        to.give(|reports| push_bounded(reports, report, REPORTS));
+                    }
+                }
+                ClientOutput::Done(call, outcome) => self.calls.done(call, outcome, self.written),
+                ClientOutput::Ask(ask, request) => self.ask(ask, *request),
+                ClientOutput::Withdrawn(ask) => self.asks.withdraw(ask),
+                ClientOutput::Heard {
+                    notification,
+                    stream,
+                } => self.heard(notification, stream),
+                ClientOutput::Ignored(what) => self.ignored(&what),
+                ClientOutput::Close => {
+                    self.close();
+                    return Some(Event::Closed(None));
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes no orders any more.
+    fn close(&mut self) {
+        self.commands.close();
+        self.asks = Asks::default();
+    }
+
+    fn ask(&mut self, ask: AskId, request: ServerRequest) {
+        let host = self.host.clone();
+        let mut reply = ReplyOnDrop {
+            ask,
+            outcome: Err(ErrorObject::internal("internal error")),
+            to: self.answers.clone(),
+        };
+        let task = tokio::spawn(async move {
+            reply.give(answer(&*host, request).await);
+        });
+        self.asks.0.insert(ask, task.abort_handle());
+    }
+
+    fn heard(&mut self, notification: ServerNotification, stream: Option<CallId>) {
+        let waiting = stream.and_then(|call| self.calls.open.get_mut(&call));
+        let stream = waiting.and_then(|call| call.takes.stream.as_mut());
+        match (notification, stream) {
+            (ServerNotification::SubscriptionsAcknowledged(params), Some(stream)) => {
+                if let Some(granted) = stream.granted.take() {
+                    // Who does not wait any more will cancel the stream.
+                    let _ = granted.send(params.notifications);
+                }
+            }
+            (notification, stream) => {
+                let changes = stream.map(|stream| &*stream.changes);
+                self.hub.heard(notification, changes);
+            }
+        }
+    }
+
+    fn ignored(&mut self, what: &Ignored) {
+        const SHOWN: usize = 200;
+        if matches!(what, Ignored::Junk(_)) && !self.has_warned {
+            self.has_warned = true;
+            let text = String::from_utf8_lossy(&self.received);
+            let text: String = text.chars().take(SHOWN).collect();
+            tracing::warn!("the server writes what is no message to its standard output: {text:?}");
+        } else {
+            tracing::debug!("ignored: {what}");
+        }
+    }
+}
+
+/// Who waits for a call.
+struct Waiting {
+    ticket: Ticket,
+    method: Method,
+    since: Instant,
+    to: oneshot::Sender<Outcome>,
+    takes: Takes,
+    /// How many bytes had to be written before all of the request was, if it was sent at all.
+    end: Option<u64>,
+}
+
+/// The calls in flight.
+#[derive(Default)]
+struct Calls {
+    open: CallMap<Waiting>,
+    tickets: HashMap<Ticket, CallId>,
+    /// The call whose request is to be sent next.
+    last: Option<CallId>,
+    /// Who is to be told how the connection ended, and whether what he asked was written.
+    lost: Vec<(oneshot::Sender<Outcome>, bool)>,
+}
+
+impl Calls {
+    fn done(&mut self, call: CallId, outcome: Result<Box<ServerResult>, CallError>, written: u64) {
+        self.last = None;
+        let Some(waiting) = self.open.remove(&call) else {
+            return;
+        };
+        self.tickets.remove(&waiting.ticket);
+        let error = match outcome {
+            Ok(result) => {
+                // Who does not wait any more has cancelled the call.
+                let _ = waiting.to.send(Ok(result));
+                return;
+            }
+            Err(CallError::Lost | CallError::NotConnected) => {
+                // All but the line feed is enough for a server that reads to the end of input.
+                let reached = waiting.end.is_some_and(|end| written + 1 >= end);
+                return self.lost.push((waiting.to, reached));
+            }
+            Err(CallError::Refused(error)) => ClientError::Rpc(error),
+            Err(CallError::TimedOut) => ClientError::TimedOut {
+                method: waiting.method,
+                after: Duration::from_millis(waiting.since.elapsed().as_millis() as u64),
+            },
+            Err(CallError::Unreadable { why, result }) => ClientError::Protocol { why, result },
+            Err(error) => ClientError::Unsupported(error.into()),
+        };
+        let _ = waiting.to.send(Err(error));
+    }
+}
+
+/// Callers whose connection has ended, and whether what they asked may have been read.
+#[derive(Default)]
+pub(crate) struct Bereaved(Vec<(oneshot::Sender<Outcome>, bool)>);
+
+impl Bereaved {
+    pub(crate) fn tell(self, report: &Arc<Closed>) {
+        for (to, written) in self.0 {
+            let report = report.clone();
+            let _ = to.send(Err(ClientError::Closed { written, report }));
+        }
+    }
+}
+
+/// The tasks that answer questions. They end with it.
+#[derive(Default)]
+struct Asks(HashMap<AskId, AbortHandle>);
+
+impl Asks {
+    fn withdraw(&mut self, ask: AskId) {
+        if let Some(task) = self.0.remove(&ask) {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Asks {
+    fn drop(&mut self) {
+        for task in self.0.values() {
+            task.abort();
+        }
+    }
+}
+
+/// Replies to a question however its task ends. A host that panics costs its own answer only.
+struct ReplyOnDrop {
+    ask: AskId,
+    outcome: Result<Box<ClientResult>, ErrorObject>,
+    to: mpsc::UnboundedSender<Command>,
+}
+
+impl ReplyOnDrop {
+    fn give(&mut self, outcome: Result<Box<ClientResult>, ErrorObject>) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for ReplyOnDrop {
+    fn drop(&mut self) {
+        let internal = Err(ErrorObject::internal("internal error"));
+        let outcome = std::mem::replace(&mut self.outcome, internal);
+        let _ = self.to.send(Command::Answer(self.ask, outcome));
+    }
+}
+
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
+}

@@ -1,0 +1,157 @@
+//! What belongs to a client and not to one of its connections: who hears of what, and what is kept.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use mcp_protocol::ServerNotification;
+use mcp_protocol::connection::Change;
+use mcp_protocol::types::{LoggingLevel, SubscriptionFilter};
+
+use crate::cache::Cache;
+use crate::feed::{Feed, Feeder, feed, push_bounded};
+
+/// Different changes that wait to be taken. Beyond it they become one: everything.
+const CHANGES: usize = 64;
+
+/// Notifications that wait to be taken. Beyond it the oldest go.
+const NOTIFICATIONS: usize = 256;
+
+/// Changes on their way to who listens.
+pub(crate) type Changes = Feeder<Change>;
+
+impl Changes {
+    /// Adds a change, unless it is waiting to be taken already.
+    pub(crate) fn tell(&self, change: Change) {
+        self.give(|waiting: &mut VecDeque<Change>| {
+            if waiting.contains(&change) || waiting.contains(&Change::Everything) {
+                return;
+            }
+            if waiting.len() >= CHANGES {
+                waiting.clear();
+                waiting.push_back(Change::Everything);
+            } else {
+                waiting.push_back(change);
+            }
+        });
+    }
+}
+
+/// What connections share.
+#[derive(Default)]
+pub(crate) struct Hub {
+    pub(crate) cache: Cache,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Who hears of changes that come without the name of a stream.
+    listeners: Vec<(Weak<Changes>, SubscriptionFilter)>,
+    /// How many listeners each resource has that was subscribed to.
+    subscribed: BTreeMap<String, usize>,
+    notified: Vec<Feeder<ServerNotification>>,
+    level: Option<LoggingLevel>,
+}
+
+impl Hub {
+    /// The server has notified of something, maybe on a stream that somebody listens to.
+    pub(crate) fn heard(&self, notification: ServerNotification, stream: Option<&Changes>) {
+        let change = change(&notification);
+        if let Some(change) = &change {
+            self.cache.forget(change);
+        }
+        let mut state = self.lock();
+        match (change, stream) {
+            (Some(change), Some(stream)) => stream.tell(change),
+            (Some(change), None) => {
+                state.listeners.retain(|(listener, filter)| {
+                    let listener = listener.upgrade();
+                    if let Some(listener) = listener.as_ref().filter(|_| wants(filter, &change)) {
+                        listener.tell(change.clone());
+                    }
+                    listener.is_some()
+                });
+            }
+            (None, _) => {}
+        }
+        state.notified.retain(Feeder::is_wanted);
+        for to in &state.notified {
+            to.give(|waiting| push_bounded(waiting, notification.clone(), NOTIFICATIONS));
+        }
+    }
+
+    pub(crate) fn notifications(&self) -> Feed<ServerNotification> {
+        let (feeder, feed) = feed();
+        self.lock().notified.push(feeder);
+        feed
+    }
+
+    /// Adds a listener, unless it is there.
+    pub(crate) fn listen(&self, changes: &Arc<Changes>, filter: &SubscriptionFilter) {
+        let listener = Arc::downgrade(changes);
+        let listeners = &mut self.lock().listeners;
+        listeners.retain(|(known, _)| !known.ptr_eq(&listener));
+        listeners.push((listener, filter.clone()));
+    }
+
+    /// One listener more for a resource.
+    pub(crate) fn subscribe(&self, uri: &str) {
+        *self.lock().subscribed.entry(uri.to_owned()).or_default() += 1;
+    }
+
+    /// One listener less. Whether it was the last.
+    pub(crate) fn unsubscribe(&self, uri: &str) -> bool {
+        let mut state = self.lock();
+        let Some(count) = state.subscribed.get_mut(uri) else {
+            return false;
+        };
+        *count -= 1;
+        let last = *count == 0;
+        if last {
+            state.subscribed.remove(uri);
+        }
+        last
+    }
+
+    pub(crate) fn level(&self) -> Option<LoggingLevel> {
+        self.lock().level
+    }
+
+    pub(crate) fn set_level(&self, level: LoggingLevel) {
+        self.lock().level = Some(level);
+    }
+
+    /// There will be no more connection.
+    pub(crate) fn end(&self) {
+        self.lock().notified.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn change(notification: &ServerNotification) -> Option<Change> {
+    match notification {
+        ServerNotification::ToolListChanged(_) => Some(Change::Tools),
+        ServerNotification::PromptListChanged(_) => Some(Change::Prompts),
+        ServerNotification::ResourceListChanged(_) => Some(Change::Resources),
+        ServerNotification::ResourceUpdated(params) => Some(Change::Resource(params.uri.clone())),
+        _ => None,
+    }
+}
+
+fn wants(filter: &SubscriptionFilter, change: &Change) -> bool {
+    match change {
+        Change::Tools => filter.tools_list_changed == Some(true),
+        Change::Prompts => filter.prompts_list_changed == Some(true),
+        Change::Resources => filter.resources_list_changed == Some(true),
+        // What has changed may be a part of what was subscribed to.
+        Change::Resource(uri) => filter
+            .resource_subscriptions
+            .iter()
+            .flatten()
+            .any(|subscribed| uri.starts_with(subscribed)),
+        _ => true,
+    }
+}

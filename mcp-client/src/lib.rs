@@ -1,0 +1,93 @@
+//! Model Context Protocol clients.
+//!
+//! One handle for a server of any revision from 2024-11-05 to 2026-07-28: over a child process that it
+//! starts, watches and ends, or over any transport. What was a request in one revision and is a
+//! result in another is the same call here.
+//!
+//! ```no_run
+//! use mcp_client::{Client, ClientError};
+//! use serde_json::json;
+//!
+//! # #[cfg(feature = "stdio")]
+//! # async fn doc() -> Result<(), ClientError> {
+//! let client = Client::spawn("npx", ["-y", "@modelcontextprotocol/server-everything"]).await?;
+//! for tool in client.list_tools().await? {
+//!     println!("{}", tool.name);
+//! }
+//! let result = client.call_tool("echo", json!({ "message": "hello" })).await?;
+//! println!("{:?}", result.content);
+//! client.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The way of a call
+//!
+//! ```text
+//!  Call ─► cache ─► rounds ─► turn ─► driver ─► connection ─► transport ─► server
+//!             questions │ ▲                │ ▲
+//!   of a result (2026)  ▼ │    of a server ▼ │ (up to 2025)
+//!                      Host               Host
+//! ```
+//!
+//! The connection, a value of [`mcp_protocol::connection`], relates messages to each other. One
+//! task drives it: it reads, decides and writes, and waits for nobody. A [`Call`] is
+//! made in the task that awaits it, and dropping it there cancels it.
+//!
+//! # Where things are
+//!
+//! | to | see |
+//! |---|---|
+//! | connect | [`Client::spawn`], [`Client::connect`], [`Client::builder`] |
+//! | say how a server is started | `child::ServerCommand` |
+//! | call | [`Client::call_tool`], [`Client::call`] by type, [`Client::request`] for anything; [`Call`] |
+//! | answer what a server asks | [`Host`] |
+//! | hear of changes | [`Client::listen`]; [`Client::notifications`] for everything |
+//! | have a server started again | [`ClientBuilder::restart`] |
+//! | know what went wrong | [`ClientError`], [`Closed`] |
+//!
+//! # Features
+//!
+//! | feature | default | |
+//! |---|---|---|
+//! | `stdio` | yes | servers as child processes: [`Client::spawn`] and the module `child` |
+//! | `validate` | no | `ClientBuilder::validate_output`: outputs have to fit the schemas of their tools |
+
+#[cfg(test)]
+extern crate self as mcp_client;
+
+mod answers;
+mod builder;
+mod cache;
+mod call;
+mod client;
+mod connect;
+mod drive;
+mod error;
+mod feed;
+mod host;
+mod hub;
+mod link;
+mod listen;
+mod process;
+#[cfg(feature = "validate")]
+mod validate;
+
+pub use async_trait::async_trait;
+pub use mcp_protocol::connection::{CallError, Change, NegotiationError, Peer};
+pub use mcp_protocol::tool::ToolArgs;
+pub use mcp_protocol::{
+    ClientNotification, ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson,
+    ServerNotification, ServerResult, transport, types,
+};
+#[cfg(feature = "stdio")]
+pub use mcp_transport_stdio::child;
+
+pub use builder::ClientBuilder;
+pub use call::Call;
+pub use client::Client;
+pub use connect::Opening;
+pub use error::{ClientError, Closed};
+pub use feed::Feed;
+pub use host::Host;
+pub use listen::Listening;

@@ -1,0 +1,142 @@
+//! What callers tell the driver of one connection.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mcp_protocol::connection::{AskId, CallOptions, Peer};
+use mcp_protocol::types::{ProgressParams, SubscriptionFilter};
+use mcp_protocol::{
+    ClientNotification, ClientRequest, ClientResult, ErrorObject, Method, ServerResult,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::ClientError;
+use crate::feed::Feeder;
+use crate::hub::Changes;
+
+/// What comes of a call.
+pub(crate) type Outcome = Result<Box<ServerResult>, ClientError>;
+
+/// Something that a driver is to do.
+pub(crate) enum Command {
+    Call(Box<NewCall>),
+    /// Nobody waits for this call any more.
+    Cancel(Ticket),
+    Notify(Box<ClientNotification>),
+    /// The host has answered.
+    Answer(AskId, Result<Box<ClientResult>, ErrorObject>),
+}
+
+/// The name of a call before it has one on the connection.
+pub(crate) type Ticket = u64;
+
+pub(crate) struct NewCall {
+    pub(crate) ticket: Ticket,
+    pub(crate) request: ClientRequest,
+    pub(crate) options: CallOptions,
+    pub(crate) to: oneshot::Sender<Outcome>,
+    pub(crate) takes: Takes,
+}
+
+/// Who takes what comes before the outcome of a call.
+#[derive(Default)]
+pub(crate) struct Takes {
+    pub(crate) progress: Option<Arc<Feeder<ProgressParams>>>,
+    pub(crate) stream: Option<Stream>,
+}
+
+/// Who listens.
+pub(crate) struct Stream {
+    pub(crate) changes: Arc<Changes>,
+    /// Is told what was granted.
+    pub(crate) granted: Option<oneshot::Sender<SubscriptionFilter>>,
+}
+
+/// The way to one connection.
+///
+/// The queue needs no bound: there is but one call in it for each caller that waits, and at
+/// most one cancellation of it.
+#[derive(Clone)]
+pub(crate) struct Link {
+    commands: mpsc::UnboundedSender<Command>,
+    pub(crate) server: Arc<Peer>,
+}
+
+impl Link {
+    pub(crate) fn new(commands: mpsc::UnboundedSender<Command>, server: Arc<Peer>) -> Self {
+        Self { commands, server }
+    }
+
+    /// Whether the driver takes nothing any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.commands.is_closed()
+    }
+
+    pub(crate) async fn closed(&self) {
+        self.commands.closed().await;
+    }
+
+    /// Whether the revision that the server speaks has this method.
+    pub(crate) fn has(&self, method: &Method) -> bool {
+        let versions = method.versions();
+        versions.is_none_or(|versions| versions.contains(&self.server.version))
+    }
+
+    pub(crate) fn notify(&self, notification: ClientNotification) {
+        // When the driver is gone there is nobody to notify.
+        let _ = self.commands.send(Command::Notify(notification.into()));
+    }
+
+    /// Makes a call. Dropping what this gives cancels it.
+    pub(crate) fn call(
+        &self,
+        request: ClientRequest,
+        options: CallOptions,
+        takes: Takes,
+    ) -> Pending {
+        static TICKETS: AtomicU64 = AtomicU64::new(0);
+        let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
+        let (to, outcome) = oneshot::channel();
+        let call = NewCall {
+            ticket,
+            request,
+            options,
+            to,
+            takes,
+        };
+        // When the driver is gone, `to` is dropped, which is what tells.
+        let _ = self.commands.send(Command::Call(call.into()));
+        Pending {
+            outcome,
+            cancel: Some((ticket, self.commands.clone())),
+        }
+    }
+}
+
+/// A call that was made.
+pub(crate) struct Pending {
+    outcome: oneshot::Receiver<Outcome>,
+    cancel: Option<(Ticket, mpsc::UnboundedSender<Command>)>,
+}
+
+impl Pending {
+    /// What comes of it, or `None` if the driver was gone before it heard of the call.
+    pub(crate) async fn outcome(&mut self) -> Option<Outcome> {
+        let outcome = (&mut self.outcome).await;
+        self.cancel = None;
+        outcome.ok()
+    }
+
+    /// Lets it go on, and does not wait for it.
+    pub(crate) fn forget(mut self) {
+        self.cancel = None;
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some((ticket, commands)) = self.cancel.take() {
+            let _ = commands.send(Command::Cancel(ticket));
+        }
+    }
+}

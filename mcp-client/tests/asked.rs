@@ -1,0 +1,374 @@
+//! What a server asks and tells.
+
+mod support;
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcp_client::types::{
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
+    ElicitResult, ElicitationCapability, LoggingLevel, Role, Root, RootsCapability, SamplingBlock,
+    SamplingCapability, SubscriptionFilter,
+};
+use mcp_client::{Change, Client, ErrorCode, ErrorObject, Host, ServerNotification, async_trait};
+use serde_json::{Value, json};
+use support::{builder, legacy, modern, said};
+use tokio::sync::OnceCell;
+use tokio::time::{sleep, timeout};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Does what the question says.
+#[derive(Clone, Default)]
+struct Obedient {
+    client: Arc<OnceCell<Client>>,
+    dropped: Arc<AtomicUsize>,
+}
+
+struct OnDrop(Arc<AtomicUsize>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[async_trait]
+impl Host for Obedient {
+    fn capabilities(&self) -> ClientCapabilities {
+        ClientCapabilities::new()
+            .elicitation(ElicitationCapability::new())
+            .sampling(SamplingCapability::new())
+            .roots(RootsCapability::new())
+    }
+
+    async fn elicit(&self, question: ElicitParams) -> Result<ElicitResult, ErrorObject> {
+        let _on_drop = OnDrop(self.dropped.clone());
+        match question.message.as_str() {
+            "panic" => panic!("as it was told"),
+            "wait" => std::future::pending().await,
+            "list" => {
+                let client = self.client.get().expect("it was set");
+                client.list_tools().await.expect("it is answered");
+            }
+            _ => {}
+        }
+        Ok(ElicitResult::new(ElicitAction::Decline))
+    }
+
+    async fn sample(
+        &self,
+        params: CreateMessageParams,
+    ) -> Result<CreateMessageResult, ErrorObject> {
+        match params.system_prompt {
+            Some(prompt) => {
+                let text = SamplingBlock::text(format!("{prompt} {}", params.max_tokens));
+                Ok(CreateMessageResult::new(Role::Assistant, text, "model"))
+            }
+            None => Err(ErrorObject::new(ErrorCode::USER_REJECTED, "no")),
+        }
+    }
+
+    async fn roots(&self) -> Result<Vec<Root>, ErrorObject> {
+        Ok(vec![Root::new("file:///srv")])
+    }
+}
+
+fn elicit(id: &str, message: &str) -> Value {
+    json!({
+        "id": id,
+        "method": "elicitation/create",
+        "params": { "message": message, "requestedSchema": { "type": "object", "properties": {} } },
+    })
+}
+
+/// Covers C08, B-066, B-321, B-322, B-324.
+#[tokio::test(start_paused = true)]
+async fn questions_are_answered_beside_the_reader() {
+    let host = Obedient::default();
+    let (client, mut server) = legacy(builder().host(host.clone())).await;
+    let _ = host.client.set(client.clone());
+    let call = client.call_tool("asks", ());
+    let called = tokio::spawn(call.into_future());
+    let request = server.expect("tools/call").await;
+
+    // One that waits holds up nobody, and is dropped when it is withdrawn.
+    server.send(elicit("w", "wait")).await;
+    server.send(elicit("p", "panic")).await;
+    let answer = server.next().await.unwrap();
+    assert_eq!(answer["id"], "p");
+    assert_eq!(answer["error"]["code"], -32603);
+    server
+        .notify("notifications/cancelled", json!({ "requestId": "w" }))
+        .await;
+
+    // One that needs the server gets it, while its call waits.
+    server.send(elicit("l", "list")).await;
+    server.serve("tools/list", json!({ "tools": [] })).await;
+    let answer = server.next().await.unwrap();
+    assert_eq!(
+        answer,
+        json!({ "jsonrpc": "2.0", "id": "l", "result": { "action": "decline" } })
+    );
+    assert_eq!(host.dropped.load(Ordering::Relaxed), 3);
+    server.answer(&request, said("done")).await;
+    called.await.unwrap().unwrap();
+}
+
+/// Covers M01, M02, EL01, SA01, RO01.
+#[tokio::test(start_paused = true)]
+async fn each_request_says_who_asks_and_what_it_can_answer() {
+    let host = Obedient::default();
+    for anonymous in [false, true] {
+        let mut builder = builder().host(host.clone());
+        if anonymous {
+            builder = builder.anonymous();
+        }
+        let (client, mut server) = modern(builder).await;
+        let (called, request) = tokio::join!(
+            client.call_tool("any", ()).into_future(),
+            server.serve("tools/call", said("done"))
+        );
+        called.unwrap();
+        let mut meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {
+                "elicitation": {}, "sampling": {}, "roots": {},
+            },
+        });
+        if !anonymous {
+            let info = json!({ "name": "test", "version": "1" });
+            meta["io.modelcontextprotocol/clientInfo"] = info;
+        }
+        assert_eq!(request["params"]["_meta"], meta);
+        assert_eq!(request["params"].get("arguments"), None);
+    }
+}
+
+/// Covers SA05, SA06, RO02.
+#[tokio::test(start_paused = true)]
+async fn what_the_host_says_goes_to_the_server_as_it_is() {
+    let (_client, mut server) = legacy(builder().host(Obedient::default())).await;
+    for (method, params, answer) in [
+        (
+            "sampling/createMessage",
+            json!({ "messages": [], "maxTokens": 7, "systemPrompt": "be brief" }),
+            json!({ "result": {
+                "role": "assistant", "model": "model",
+                "content": { "type": "text", "text": "be brief 7" },
+            } }),
+        ),
+        (
+            "sampling/createMessage",
+            json!({ "messages": [], "maxTokens": 7 }),
+            json!({ "error": { "code": -1, "message": "no" } }),
+        ),
+        (
+            "roots/list",
+            json!({}),
+            json!({ "result": { "roots": [{ "uri": "file:///srv" }] } }),
+        ),
+    ] {
+        let request = json!({ "id": "q", "method": method, "params": params });
+        server.send(request).await;
+        let mut expected = answer;
+        expected["jsonrpc"] = "2.0".into();
+        expected["id"] = "q".into();
+        assert_eq!(server.next().await.unwrap(), expected);
+    }
+}
+
+fn filter() -> SubscriptionFilter {
+    SubscriptionFilter::new()
+        .tools_list_changed(true)
+        .resource_subscriptions(vec!["file:///a".to_owned()])
+}
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Covers S08, S13, B-220.
+#[tokio::test(start_paused = true)]
+async fn a_modern_server_is_listened_to_by_a_stream() {
+    let (client, mut server) = modern(builder()).await;
+    let acknowledged = async {
+        let request = server.expect("subscriptions/listen").await;
+        let params = json!({
+            "_meta": { "io.modelcontextprotocol/subscriptionId": request["id"] },
+            "notifications": { "toolsListChanged": true },
+        });
+        server
+            .notify("notifications/subscriptions/acknowledged", params)
+            .await;
+        request
+    };
+    let (listening, request) = tokio::join!(client.listen(filter()), acknowledged);
+    let mut listening = listening.unwrap();
+    assert_eq!(listening.granted().resource_subscriptions, None);
+    let meta = json!({ "_meta": { "io.modelcontextprotocol/subscriptionId": request["id"] } });
+    for _ in 0..12 {
+        server
+            .notify("notifications/tools/list_changed", meta.clone())
+            .await;
+    }
+    sleep(PATIENCE).await;
+    // What waits to be taken is not told twice.
+    assert_eq!(listening.next().await, Some(Change::Tools));
+    assert!(timeout(PATIENCE, listening.next()).await.is_err());
+    drop(listening);
+    let cancelled = server.expect("notifications/cancelled").await;
+    assert_eq!(cancelled["params"]["requestId"], request["id"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_ends_when_the_server_ends_it_and_fails_when_it_is_refused() {
+    let (client, mut server) = modern(builder()).await;
+    let refused = async {
+        let request = server.expect("subscriptions/listen").await;
+        server.refuse(&request, -31503).await;
+    };
+    let (listening, ()) = tokio::join!(client.listen(filter()), refused);
+    assert!(listening.is_err());
+    let acknowledged = async {
+        let request = server.expect("subscriptions/listen").await;
+        let meta = json!({ "io.modelcontextprotocol/subscriptionId": request["id"] });
+        let params = json!({ "_meta": meta, "notifications": {} });
+        server
+            .notify("notifications/subscriptions/acknowledged", params)
+            .await;
+        server.answer(&request, json!({ "_meta": meta })).await;
+    };
+    let (listening, ()) = tokio::join!(client.listen(filter()), acknowledged);
+    assert_eq!(listening.unwrap().next().await, None);
+}
+
+/// Covers B-136, B-138.
+#[tokio::test(start_paused = true)]
+async fn a_legacy_server_is_listened_to_by_subscriptions() {
+    let (client, mut server) = legacy(builder()).await;
+    let (first, request) = tokio::join!(
+        client.listen(filter()),
+        server.serve("resources/subscribe", json!({}))
+    );
+    assert_eq!(request["params"]["uri"], "file:///a");
+    let (second, _) = tokio::join!(
+        client.listen(filter()),
+        server.serve("resources/subscribe", json!({}))
+    );
+    let (mut first, second) = (first.unwrap(), second.unwrap());
+    for changed in [
+        "notifications/tools/list_changed",
+        "notifications/prompts/list_changed",
+    ] {
+        server.notify(changed, json!({})).await;
+    }
+    server
+        .notify(
+            "notifications/resources/updated",
+            json!({ "uri": "file:///a" }),
+        )
+        .await;
+    assert_eq!(first.next().await, Some(Change::Tools));
+    let update = Change::Resource("file:///a".to_owned());
+    assert_eq!(first.next().await, Some(update));
+    // The subscription is theirs both.
+    drop(second);
+    assert!(timeout(PATIENCE, server.next()).await.is_err());
+    drop(first);
+    server.expect("resources/unsubscribe").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn log_messages_come_at_the_level_that_was_set_in_either_era() {
+    let (client, mut server) = legacy(builder()).await;
+    let mut heard = client.notifications();
+    let (set, request) = tokio::join!(
+        client.set_level(LoggingLevel::Warning),
+        server.serve("logging/setLevel", json!({}))
+    );
+    set.unwrap();
+    assert_eq!(request["params"]["level"], "warning");
+    let message = json!({ "level": "error", "data": "no" });
+    server.notify("notifications/message", message).await;
+    let message = heard.next().await.unwrap();
+    assert!(
+        matches!(message, ServerNotification::LogMessage(message) if message.data.as_str() == "\"no\"")
+    );
+    client.close().await;
+    assert_eq!(heard.next().await, None);
+
+    let (client, mut server) = modern(builder()).await;
+    client.set_level(LoggingLevel::Warning).await.unwrap();
+    let (called, request) = tokio::join!(
+        client.call_tool("logs", ()).into_future(),
+        server.serve("tools/call", said("done"))
+    );
+    called.unwrap();
+    let level = &request["params"]["_meta"]["io.modelcontextprotocol/logLevel"];
+    assert_eq!(level, "warning");
+}
+
+/// Counts warnings, and keeps what they say.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::WARN
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        struct Message(String);
+
+        impl Visit for Message {
+            fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
+                self.0 = format!("{value:?}");
+            }
+        }
+
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        self.0.lock().unwrap().push(message.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// Covers T16, A-31, B-091, B-097, B-179, B-234.
+#[tokio::test(start_paused = true)]
+async fn noise_is_passed_over_and_shown_once() {
+    let warnings = Warnings::default();
+    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let (client, mut server) = modern(builder()).await;
+    let called = tokio::spawn(client.call_tool("any", ()).into_future());
+    let request = server.expect("tools/call").await;
+    server
+        .write(&format!("Welcome! {}", "x".repeat(1_000)))
+        .await;
+    for line in ["", "42", "[]", "{\"level\":\"info\"}", "{broken"] {
+        server.write(line).await;
+    }
+    server.send(json!({ "id": "nobody", "result": {} })).await;
+    let report = json!({ "progressToken": 424242, "progress": 1 });
+    server.notify("notifications/progress", report).await;
+    server.answer(&request, said("fine")).await;
+    called.await.unwrap().unwrap();
+    let warnings = warnings.0.lock().unwrap();
+    let [warning] = &warnings[..] else {
+        panic!("{warnings:?}");
+    };
+    assert!(warning.contains("\"Welcome! xxx"), "{warning}");
+    assert_eq!(warning.matches('x').count(), 191);
+}
