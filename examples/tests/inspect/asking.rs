@@ -165,7 +165,8 @@ mod terminal {
         };
         for part in [
             "age (integer, may be left out)\n    User age\n  age [30]: ",
-            "  status [\"active\"]: ",
+            "  status [active]: ",
+            "  verified [yes]: ",
             "    1. active\n    2. inactive\n    3. pending\n",
             "content={\"age\":30,\"name\":\"old\",\"score\":31,\"status\":\"pending\",\"verified\":false}",
             "  `100` is no choice\n",

@@ -36,7 +36,7 @@ fn a_call_that_takes_too_long_is_given_up() {
             "interop_sleep",
             r#"{"ms":60000}"#,
             "--timeout",
-            "1",
+            "3",
             "--json",
         ];
         let late = everything(era, &args).ends_with(5);

@@ -74,14 +74,14 @@ impl<'a> Field<'a> {
             PrimitiveSchema::SingleSelect(_) => "one of".to_owned(),
             PrimitiveSchema::MultiSelect(schema) => {
                 let range = range(schema.min_items, schema.max_items);
-                format!("any of, with commas between{}", range.unwrap_or_default())
+                format!("any of{}, with commas between", range.unwrap_or_default())
             }
             _ => "JSON".to_owned(),
         }
     }
 
     /// What an empty line stands for.
-    pub(crate) fn default(&self) -> Option<Value> {
+    fn default(&self) -> Option<Value> {
         match self.schema {
             PrimitiveSchema::String(schema) => schema.default_value.clone().map(Value::from),
             PrimitiveSchema::Number(schema) => schema.default_value.clone().map(Value::from),
@@ -90,6 +90,19 @@ impl<'a> Field<'a> {
             PrimitiveSchema::MultiSelect(schema) => schema.default_value.clone().map(Value::from),
             _ => None,
         }
+    }
+
+    /// The line that would stand for the default, too.
+    pub(crate) fn default_line(&self) -> Option<String> {
+        Some(match self.default()? {
+            Value::String(text) => text,
+            Value::Bool(yes) => if yes { "yes" } else { "no" }.to_owned(),
+            Value::Array(values) => {
+                let values = values.iter().filter_map(Value::as_str);
+                values.collect::<Vec<_>>().join(", ")
+            }
+            other => other.to_string(),
+        })
     }
 
     /// The value of an empty line; none leaves the field out.

@@ -58,14 +58,10 @@ impl User {
 
     async fn field(&self, field: &Field<'_>, keyboard: &mut Keyboard) -> Answer<Option<Value>> {
         self.terminal.say(&field.heading());
-        let default = field
-            .default()
-            .map(|value| format!(" [{value}]"))
-            .unwrap_or_default();
+        let default = field.default_line().map(|line| format!(" [{line}]"));
+        let question = format!("  {}{}: ", field.name, default.unwrap_or_default());
         loop {
-            let line = self
-                .line(&format!("  {}{default}: ", field.name), keyboard)
-                .await?;
+            let line = self.line(&question, keyboard).await?;
             let value = match line.is_empty() {
                 true => field.empty(),
                 false => field.read(&line).map(Some),
