@@ -33,7 +33,7 @@ pub enum ClientError {
     },
     /// The server did not answer in time, and was told that the answer is not wanted any more.
     /// It may have done what it was asked nevertheless.
-    #[error("no answer to `{method}` within {after:?}")]
+    #[error("no answer to `{method}` within {after:.1?}")]
     TimedOut {
         /// What was asked.
         method: Method,

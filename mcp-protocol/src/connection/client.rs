@@ -91,6 +91,8 @@ pub struct ClientConnection {
     calls: Calls,
     questions: BTreeMap<AskId, Question>,
     asked: u64,
+    /// Whether a question was open since the calls began to wait.
+    was_asked: bool,
     batches: Batches<ClientMessage>,
     output: VecDeque<ClientOutput>,
 }
@@ -106,6 +108,7 @@ impl ClientConnection {
             calls: Calls::default(),
             questions: BTreeMap::new(),
             asked: 0,
+            was_asked: false,
             batches: Batches::new(),
             output: VecDeque::new(),
         }
@@ -144,7 +147,15 @@ impl ClientConnection {
     }
 
     /// The [`deadline`](Self::deadline) has passed.
+    ///
+    /// While a legacy server waits for the answer to a question, none of its calls has been
+    /// silent for too long: nobody can say which of them waits for a person. They wait again
+    /// from here, though never beyond [`CallOptions::longest`].
     pub fn timeout(&mut self, now: Instant) {
+        if self.was_asked && self.calls.late(now).is_some() {
+            self.calls.wait_again(now);
+            self.was_asked = !self.questions.is_empty();
+        }
         while let Some(call) = self.calls.late(now) {
             let reason = Some("timed out".to_owned());
             self.give_up(call, reason, CallError::TimedOut, now);
@@ -331,6 +342,7 @@ impl ClientConnection {
                 }
                 let ask = AskId::new(self.asked);
                 self.asked += 1;
+                self.was_asked = true;
                 self.questions.insert(ask, Question { id, batch });
                 self.output
                     .push_back(ClientOutput::Ask(ask, request.into()));

@@ -781,6 +781,40 @@ fn progress_extends_a_call_up_to_its_longest() {
     );
 }
 
+#[test]
+fn no_call_is_late_while_a_person_is_asked() {
+    check_legacy(
+        "2025-11-25",
+        r#"
+        ? follow a 500 1600 tools/call {"name": "x"}
+        < 3 tools/call {"name": "x"}
+        > "q" roots/list {}
+        ! ask q roots/list
+        ? wait 500
+        -
+        ? wait 400
+        ? answer q
+        < "q" ok {}
+        ? wait 100
+        -
+        ? wait 499
+        -
+        ? wait 1
+        < notifications/cancelled {"requestId": 3, "reason": "timed out"}
+        ! done a TimedOut
+        ? follow b 500 700 tools/call {"name": "x"}
+        < 4 tools/call {"name": "x"}
+        > "r" roots/list {}
+        ! ask r roots/list
+        ? wait 699
+        -
+        ? wait 1
+        < notifications/cancelled {"requestId": 4, "reason": "timed out"}
+        ! done b TimedOut
+        "#,
+    );
+}
+
 /// Covers P07, M14c, B-234.
 #[test]
 fn progress_that_nobody_asked_for_is_ignored() {

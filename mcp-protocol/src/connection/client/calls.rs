@@ -15,8 +15,9 @@ use crate::version::{Era, ProtocolVersion};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// How long to wait for the outcome, or for the next report of progress. A stream waits
-    /// for its acknowledgement only. Default 60 s; `None` waits for ever.
+    /// How long to wait for the outcome, or for the next report of progress; while a legacy
+    /// server asks something, for the answer too. A stream waits for its acknowledgement only.
+    /// Default 60 s; `None` waits for ever.
     pub timeout: Option<Duration>,
     /// How long to wait in all, however much progress is reported. Default 10 minutes. Stops
     /// a server that reports progress and never ends.
@@ -196,6 +197,13 @@ impl Calls {
     pub(super) fn late(&self, now: Instant) -> Option<CallId> {
         let (deadline, id) = self.deadlines.first()?;
         (*deadline <= now).then_some(*id)
+    }
+
+    /// Lets all calls wait as if they began to now.
+    pub(super) fn wait_again(&mut self, now: Instant) {
+        for id in self.all() {
+            self.wait(id, now);
+        }
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
