@@ -244,7 +244,7 @@ async fn a_stream_ends_when_the_server_ends_it_and_fails_when_it_is_refused() {
     assert_eq!(listening.unwrap().next().await, None);
 }
 
-/// Covers B-136, B-138.
+/// Covers B-136, B-138c.
 #[tokio::test(start_paused = true)]
 async fn a_legacy_server_is_listened_to_by_subscriptions() {
     let (client, mut server) = legacy(builder()).await;

@@ -27,6 +27,7 @@ const KINDS: &[&str] = &[
 
 const TIMES: u32 = 200;
 
+/// Covers T08, B-266.
 fn two_hundred_servers_of_each_kind_leave_nothing_behind() {
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
