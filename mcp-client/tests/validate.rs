@@ -46,7 +46,7 @@ fn structured(value: Value) -> Value {
     json!({ "content": [], "structuredContent": value })
 }
 
-/// Covers TL09, B-127, JS04, JS05.
+/// Covers TL09, B-127, JS04c, JS05c.
 #[tokio::test(start_paused = true)]
 async fn an_output_that_does_not_fit_is_told_with_what_it_is() {
     for legacy_era in [false, true] {
