@@ -65,7 +65,7 @@ echo "cannot do that" >&2
 exit 7
 "#;
 
-/// Covers B-107, B-253.
+/// Covers B-107, B-244c, B-253.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_server_that_cannot_be_probed_is_started_again_for_its_own_era() {

@@ -25,6 +25,7 @@ pub struct ClientBuilder {
     options: CallOptions,
     rounds: usize,
     in_flight: Option<usize>,
+    ping: Option<Duration>,
     caches: bool,
     restarts: bool,
     #[cfg(feature = "validate")]
@@ -41,6 +42,7 @@ impl ClientBuilder {
             options: CallOptions::default(),
             rounds: 8,
             in_flight: None,
+            ping: None,
             caches: true,
             restarts: false,
             #[cfg(feature = "validate")]
@@ -116,6 +118,14 @@ impl ClientBuilder {
         self
     }
 
+    /// Asks a server of a revision up to 2025-11-25 as often as this whether it is there, which
+    /// later ones cannot be asked. Default: never. Three pings in a row without an answer, for
+    /// each of which it has as much time again, end the connection.
+    pub fn ping_every(mut self, time: Duration) -> Self {
+        self.ping = Some(time);
+        self
+    }
+
     /// Whether results are kept for as long as the server allows. Default yes. Changes that
     /// the server tells of end it sooner. 2026-07-28 only.
     pub fn cache(mut self, caches: bool) -> Self {
@@ -180,6 +190,7 @@ impl ClientBuilder {
             config: self.config,
             opening: self.opening,
             connect_timeout: self.connect_timeout,
+            ping: self.ping,
             restarts: self.restarts,
             host: self.host.clone(),
             hub: hub.clone(),

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_protocol::connection::{CallOptions, Peer};
-use mcp_protocol::tool::{ToolArgs, decode_output};
+use mcp_protocol::tool::{ToolArgs, decode_output, encode_arguments};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::*;
 use mcp_protocol::{
@@ -147,19 +147,21 @@ impl Client {
         name: impl Into<String>,
         arguments: impl Serialize,
     ) -> Call<CallToolResult> {
-        self.tool(name.into(), &arguments, read!(CallTool))
+        self.tool(name.into(), RawJson::encode(&arguments), read!(CallTool))
     }
 
     /// Calls a tool by the type of its arguments, the one that a server derives `Tool` for, and
     /// gives its output.
     ///
-    /// The type must be [`Serialize`] here, and its output [`DeserializeOwned`].
+    /// The type must be [`Serialize`] here, and its output [`DeserializeOwned`]. A field that is
+    /// `None` is not sent.
     pub fn call<T>(&self, arguments: T) -> Call<T::Output>
     where
         T: ToolArgs + Serialize,
         T::Output: DeserializeOwned,
     {
-        self.tool(T::NAME.to_owned(), &arguments, |result| match result {
+        let arguments = encode_arguments(&arguments);
+        self.tool(T::NAME.to_owned(), arguments, |result| match result {
             ServerResult::CallTool(result) if result.is_error == Some(true) => {
                 Err(ClientError::Tool(result.into()))
             }
@@ -341,8 +343,13 @@ impl Pages {
 
 /// For calls.
 impl Client {
-    fn tool<T>(&self, name: String, arguments: &impl Serialize, read: Read<T>) -> Call<T> {
-        let request = RawJson::encode(arguments)
+    fn tool<T, E: std::error::Error + Send + Sync + 'static>(
+        &self,
+        name: String,
+        arguments: Result<RawJson, E>,
+        read: Read<T>,
+    ) -> Call<T> {
+        let request = arguments
             .map(|arguments| {
                 let mut params = CallToolParams::new(name);
                 params.arguments = Some(arguments).filter(|arguments| !arguments.is_null());

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use mcp_protocol::types::{
-    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
-    InputRequest, ListRootsResult, Root,
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitMode,
+    ElicitParams, ElicitResult, InputRequest, ListRootsResult, Root,
 };
 use mcp_protocol::{ClientResult, ErrorObject, ServerRequest};
 
@@ -91,7 +91,18 @@ pub(crate) async fn answer(
     request: ServerRequest,
 ) -> Result<Box<ClientResult>, ErrorObject> {
     let result = match request {
-        ServerRequest::Elicit(params) => ClientResult::Elicit(host.elicit(params).await?),
+        ServerRequest::Elicit(params) => {
+            let by_page = params.mode == Some(ElicitMode::Url);
+            let mut result = host.elicit(params).await?;
+            if by_page || result.action != ElicitAction::Accept {
+                result.content = None;
+            }
+            ClientResult::Elicit(result)
+        }
+        ServerRequest::CreateMessage(params) if !params.has_results_in_place() => {
+            let why = "Invalid params: what a tool gave has to follow its call, alone";
+            return Err(ErrorObject::invalid_params(why));
+        }
         ServerRequest::CreateMessage(params) => {
             ClientResult::CreateMessage(host.sample(params).await?)
         }

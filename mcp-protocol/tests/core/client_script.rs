@@ -1138,7 +1138,7 @@ fn a_question_may_be_withdrawn_and_is_then_not_answered() {
     );
 }
 
-/// Covers J06c.
+/// Covers J06c, SE06c.
 #[test]
 fn questions_are_limited_and_their_ids_unique() {
     check_legacy(
