@@ -135,6 +135,10 @@ impl ClientBuilder {
 
     /// Whether the output of a tool has to fit its schema, if the tool was listed and has one:
     /// otherwise the call fails with [`ClientError::Invalid`]. Default no.
+    ///
+    /// It fails, too, if the schema is no valid one or too large, or refers to something outside
+    /// of it, which is never fetched; and if there is no verdict within 2 s. Outputs are looked
+    /// at one after the other, each in a thread of its own.
     #[cfg(feature = "validate")]
     pub fn validate_output(mut self, validates: bool) -> Self {
         self.validates = validates;
@@ -212,7 +216,7 @@ impl ClientBuilder {
             caches: self.caches,
             restarts: self.restarts,
             #[cfg(feature = "validate")]
-            outputs: self.validates.then(Default::default),
+            outputs: self.validates.then(crate::validate::Outputs::new),
         })))
     }
 }

@@ -141,7 +141,7 @@ impl<T> Call<T> {
         };
         #[cfg(feature = "validate")]
         if let Some(outputs) = &client.0.outputs {
-            outputs.see(tool.as_deref(), &result)?;
+            outputs.see(tool.as_deref(), &result).await?;
         }
         if let Some(key) = key.filter(|_| !has_asked) {
             client.0.hub.cache.put(key, age, &result);
