@@ -454,8 +454,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Covers J01c, J02c, J03c, J04c, J07c, J08c, J15c, J16c, J19, C02c, C03c, C06, D17, EC01c,
-    /// EC02c, EC05c, P01c, P07, S08, B-224c.
+    /// Covers J01c, J02c, J03c, J04c, J07c, J08c, J15c, J16c, J19, C02c, C03c, C06, D17.
+    /// Covers EC01c, EC02c, EC05c, P01c, P07, S08, B-224c.
     #[test]
     fn promises_of_a_client_hold_over_any_history(
         era in proptest::sample::select(vec![None, Some(Era::Legacy), Some(Era::Modern)]),
