@@ -9,10 +9,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::join;
 use tokio::time::timeout;
 
-use crate::server::{
-    IMPATIENT, LONG, PATIENT, Server, checks, children, is_gone, runtime, script, state, threads,
-    until,
-};
+use crate::server::{IMPATIENT, PATIENT, Server, checks, runtime, script};
+use crate::traces::{LONG, children, is_gone, state, threads, until};
 
 checks! {
     a_server_that_heeds_the_end_of_its_input_gets_no_signal,
