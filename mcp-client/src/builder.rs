@@ -64,7 +64,7 @@ impl ClientBuilder {
     }
 
     /// Sets the revisions that are spoken. Default: all. Of those that the server speaks, too,
-    /// it is the newest.
+    /// the newest is spoken.
     pub fn versions(mut self, versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
         self.config.versions = versions.into_iter().collect();
         self
@@ -92,7 +92,7 @@ impl ClientBuilder {
     }
 
     /// How long a call waits for its outcome, or for the next report of progress if it
-    /// asks for some. Default 60 s. Calls may set their own.
+    /// asks for some. Default 60 s; [`Duration::MAX`] is for ever. Calls may set their own.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.options.timeout = Some(time);
         self
@@ -126,8 +126,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether results are kept for as long as the server allows. Default yes. Changes that
-    /// the server tells of end it sooner. 2026-07-28 only.
+    /// Whether lists and contents of resources are kept for as long as the server allows, up to
+    /// a day and up to 256 of them, and given again without asking. Default yes. Changes that
+    /// the server tells of end it sooner. 2026-07-28 only; nobody else gets what is kept here.
     pub fn cache(mut self, caches: bool) -> Self {
         self.caches = caches;
         self
