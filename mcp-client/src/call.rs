@@ -75,7 +75,7 @@ impl<T> Call<T> {
     }
 
     /// How long to wait for the outcome, or for the next report of progress if some are asked for.
-    /// If the server asks in return, as 2026-07-28 has it, each of its rounds has this time.
+    /// If the server asks in return, it begins anew when the question has its answer.
     /// Default is the client's; [`Duration::MAX`] is for ever.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.options.timeout = Some(time);

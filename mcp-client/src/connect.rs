@@ -331,7 +331,8 @@ async fn unanswered(link: &Link, every: Option<Duration>) {
         return pending().await;
     };
     let mut options = CallOptions::default();
-    options.timeout = Some(every);
+    // Though a person may be asked something meanwhile, for which other calls have to wait.
+    (options.timeout, options.longest) = (Some(every), Some(every));
     let mut missed = 0;
     while missed < PINGS {
         sleep(every).await;

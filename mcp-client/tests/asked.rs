@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use support::warnings::Warnings;
 use support::{builder, legacy, modern, said};
 use tokio::sync::OnceCell;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Does what the question says.
 #[derive(Clone, Default)]
@@ -127,6 +127,23 @@ async fn questions_are_answered_beside_the_reader() {
     assert_eq!(host.dropped.load(Ordering::Relaxed), 3);
     server.answer(&request, said("done")).await;
     called.await.unwrap().unwrap();
+}
+
+/// Covers L13c.
+#[tokio::test(start_paused = true)]
+async fn a_question_does_not_hide_that_its_server_is_gone() {
+    let every = Duration::from_secs(10);
+    let client = builder().host(Obedient::default()).ping_every(every);
+    let (client, mut server) = legacy(client).await;
+    server.send(elicit("w", "wait")).await;
+    let began = Instant::now();
+    for _ in 0..3 {
+        server.expect("ping").await;
+        server.expect("notifications/cancelled").await;
+    }
+    assert_eq!(server.next().await, None);
+    assert_eq!(began.elapsed(), 6 * every);
+    assert!(!client.closed().await.by_us);
 }
 
 /// Covers M01, M02, EL01, SA01, RO01.

@@ -69,7 +69,7 @@ async fn a_call_times_out_and_the_server_is_told_once() {
     let request = server.expect("tools/call").await;
     let error = called.await.unwrap().unwrap_err();
     assert_eq!(began.elapsed(), secs(3));
-    assert_eq!(error.to_string(), "no answer to `tools/call` within 3s");
+    assert_eq!(error.to_string(), "no answer to `tools/call` within 3.0s");
     let cancelled = server.expect("notifications/cancelled").await;
     assert_eq!(cancelled["params"]["requestId"], request["id"]);
     silence(&mut server).await;
