@@ -3,8 +3,12 @@
 use std::time::{Duration, Instant};
 
 use mcp_client::child::{Exit, ServerCommand};
-use mcp_client::{Change, Client, ClientError, Opening};
-use mcp_protocol::types::SubscriptionFilter;
+use mcp_client::{Change, Client, ClientError, ErrorObject, Host, Opening, async_trait};
+use mcp_protocol::types::{
+    ClientCapabilities, ElicitAction, ElicitParams, ElicitResult, ElicitationCapability,
+    SubscriptionFilter,
+};
+use mcp_protocol::{Frame, Incoming, Message};
 use serde_json::json;
 
 const EVERYTHING: &str = env!("CARGO_BIN_EXE_everything");
@@ -65,7 +69,7 @@ echo "cannot do that" >&2
 exit 7
 "#;
 
-/// Covers B-107, B-253.
+/// Covers B-107, B-244c, B-253.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_server_that_cannot_be_probed_is_started_again_for_its_own_era() {
@@ -88,6 +92,73 @@ async fn a_server_that_cannot_be_probed_is_started_again_for_its_own_era() {
             .contains("before it answered `server/discover`"),
         "{error}"
     );
+}
+
+/// Covers T05, B-300, B-301, B-305.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_that_writes_much_to_standard_error_is_as_good_as_another() {
+    let chatty = format!("yes 'a line of twenty-five' | head -c 10000000 >&2; exec {EVERYTHING}");
+    let client = Client::spawn("sh", ["-c", &chatty]).await.unwrap();
+    for _ in 0..2 {
+        client.call_tool("test_simple_text", ()).await.unwrap();
+    }
+    let closed = client.close().await;
+    assert_eq!(closed.exit, Some(Exit::Code(0)));
+    assert!((16_000..=16_384).contains(&closed.stderr.len()));
+}
+
+struct Nobody;
+
+#[async_trait]
+impl Host for Nobody {
+    fn capabilities(&self) -> ClientCapabilities {
+        ClientCapabilities::new().elicitation(ElicitationCapability::new())
+    }
+
+    async fn elicit(&self, _: ElicitParams) -> Result<ElicitResult, ErrorObject> {
+        Ok(ElicitResult::new(ElicitAction::Cancel))
+    }
+}
+
+/// Covers T03, T07.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_reads_nothing_but_messages() {
+    for opening in [Opening::Auto, Opening::Legacy] {
+        let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/what-the-server-reads");
+        let read = format!("tee {file} | {EVERYTHING}");
+        let client = Client::builder("test", "1").opening(opening).host(Nobody);
+        let command = ServerCommand::new("sh").args(["-c", &read]);
+        let client = client.spawn(command).await.unwrap();
+        let filter = SubscriptionFilter::new().tools_list_changed(true);
+        let listening = client.listen(filter).await.unwrap();
+        client.list_tools().await.unwrap();
+        let text = json!({ "text": "\n\r\u{85}\u{2028}" });
+        client.call_tool("test_simple_text", text).await.unwrap();
+        let form = json!({ "message": "?" });
+        client.call_tool("test_elicitation", form).await.unwrap();
+        let long = client.call_tool("interop_sleep", json!({ "ms": 60_000 }));
+        let late = long.timeout(Duration::from_millis(20)).await;
+        assert!(matches!(late, Err(ClientError::TimedOut { .. })));
+        drop(listening);
+        client.close().await;
+
+        let read = std::fs::read(file).unwrap();
+        let lines: Vec<_> = read.split(|byte| *byte == b'\n').collect();
+        let (last, lines) = lines.split_last().unwrap();
+        assert_eq!(*last, b"", "the last line is ended");
+        let messages = lines.iter().map(|line| {
+            let frame = Frame::copy_from_slice(line);
+            match Incoming::parse(&frame) {
+                Incoming::Message(message) => message,
+                other => panic!("{other:?}"),
+            }
+        });
+        let responses = messages.filter(|message| matches!(message, Message::Response(_)));
+        let is_legacy = opening == Opening::Legacy;
+        assert_eq!(responses.count(), usize::from(is_legacy));
+    }
 }
 
 /// Covers T11.

@@ -25,6 +25,7 @@ pub struct ClientBuilder {
     options: CallOptions,
     rounds: usize,
     in_flight: Option<usize>,
+    ping: Option<Duration>,
     caches: bool,
     restarts: bool,
     #[cfg(feature = "validate")]
@@ -41,6 +42,7 @@ impl ClientBuilder {
             options: CallOptions::default(),
             rounds: 8,
             in_flight: None,
+            ping: None,
             caches: true,
             restarts: false,
             #[cfg(feature = "validate")]
@@ -62,7 +64,7 @@ impl ClientBuilder {
     }
 
     /// Sets the revisions that are spoken. Default: all. Of those that the server speaks, too,
-    /// it is the newest.
+    /// the newest is spoken.
     pub fn versions(mut self, versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
         self.config.versions = versions.into_iter().collect();
         self
@@ -90,7 +92,7 @@ impl ClientBuilder {
     }
 
     /// How long a call waits for its outcome, or for the next report of progress if it
-    /// asks for some. Default 60 s. Calls may set their own.
+    /// asks for some. Default 60 s; [`Duration::MAX`] is for ever. Calls may set their own.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.options.timeout = Some(time);
         self
@@ -116,8 +118,17 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether results are kept for as long as the server allows. Default yes. Changes that
-    /// the server tells of end it sooner. 2026-07-28 only.
+    /// Asks a server of a revision up to 2025-11-25 as often as this whether it is there, which
+    /// later ones cannot be asked. Default: never. Three pings in a row without an answer, for
+    /// each of which it has as much time again, end the connection.
+    pub fn ping_every(mut self, time: Duration) -> Self {
+        self.ping = Some(time);
+        self
+    }
+
+    /// Whether lists and contents of resources are kept for as long as the server allows, up to
+    /// a day and up to 256 of them, and given again without asking. Default yes. Changes that
+    /// the server tells of end it sooner. 2026-07-28 only; nobody else gets what is kept here.
     pub fn cache(mut self, caches: bool) -> Self {
         self.caches = caches;
         self
@@ -125,6 +136,10 @@ impl ClientBuilder {
 
     /// Whether the output of a tool has to fit its schema, if the tool was listed and has one:
     /// otherwise the call fails with [`ClientError::Invalid`]. Default no.
+    ///
+    /// It fails, too, if the schema is no valid one or too large, or refers to something outside
+    /// of it, which is never fetched; and if there is no verdict within 2 s. Outputs are looked
+    /// at one after the other, each in a thread of its own.
     #[cfg(feature = "validate")]
     pub fn validate_output(mut self, validates: bool) -> Self {
         self.validates = validates;
@@ -180,6 +195,7 @@ impl ClientBuilder {
             config: self.config,
             opening: self.opening,
             connect_timeout: self.connect_timeout,
+            ping: self.ping,
             restarts: self.restarts,
             host: self.host.clone(),
             hub: hub.clone(),
@@ -201,7 +217,7 @@ impl ClientBuilder {
             caches: self.caches,
             restarts: self.restarts,
             #[cfg(feature = "validate")]
-            outputs: self.validates.then(Default::default),
+            outputs: self.validates.then(crate::validate::Outputs::new),
         })))
     }
 }

@@ -20,9 +20,16 @@ use crate::link::Takes;
 /// How a result becomes what the caller wants.
 pub(crate) type Read<T> = fn(ServerResult) -> Result<T, ClientError>;
 
-/// A call that is made when it is awaited.
+/// A call that is made when it is awaited, and not before.
 ///
-/// Dropped while it is awaited, it tells the server that its answer is not wanted any more.
+/// Awaiting it gives the result, or a [`ClientError`] that says why there is none. It ends for
+/// certain: after [`timeout`](Self::timeout), with the connection, or when the server has asked
+/// too often in return. While its turn or a restart of the server is waited for, nothing is sent.
+///
+/// # Cancel safety
+///
+/// Dropped while it is awaited, it tells the server that its answer is not wanted any more. The
+/// server may have done what it was asked nevertheless.
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -68,24 +75,28 @@ impl<T> Call<T> {
     }
 
     /// How long to wait for the outcome, or for the next report of progress if some are asked for.
+    /// If the server asks in return, it begins anew when the question has its answer.
+    /// Default is the client's; [`Duration::MAX`] is for ever.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.options.timeout = Some(time);
         self
     }
 
-    /// How long to wait in all, however much progress is reported.
+    /// How long to wait in all, however much progress is reported. Default is the client's.
     pub fn longest(mut self, time: Duration) -> Self {
         self.options.longest = Some(time);
         self
     }
 
-    /// The lowest level of log messages that this call may cause. Since 2026-07-28.
+    /// The lowest level of log messages that this call may cause. Default is what
+    /// [`Client::set_level`] has set. Since 2026-07-28.
     pub fn log(mut self, level: LoggingLevel) -> Self {
         self.options.log = Some(level);
         self
     }
 
-    /// Asks the server, whatever it has allowed to be kept of an earlier answer.
+    /// Asks the server, though there may be an earlier answer that it has allowed to be used.
+    /// See [`ClientBuilder::cache`](crate::ClientBuilder::cache).
     pub fn fresh(mut self) -> Self {
         self.is_fresh = true;
         self
@@ -141,7 +152,7 @@ impl<T> Call<T> {
         };
         #[cfg(feature = "validate")]
         if let Some(outputs) = &client.0.outputs {
-            outputs.see(tool.as_deref(), &result)?;
+            outputs.see(tool.as_deref(), &result).await?;
         }
         if let Some(key) = key.filter(|_| !has_asked) {
             client.0.hub.cache.put(key, age, &result);

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_protocol::connection::{CallOptions, Peer};
-use mcp_protocol::tool::{ToolArgs, decode_output};
+use mcp_protocol::tool::{ToolArgs, decode_output, encode_arguments};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::*;
 use mcp_protocol::{
@@ -77,11 +77,17 @@ impl Client {
         ClientBuilder::new(Implementation::new(name, version))
     }
 
-    /// Starts a server and connects to it, with all defaults.
+    /// Starts a server and connects to it, with all defaults of [`ClientBuilder`] and of
+    /// [`ServerCommand`](mcp_transport_stdio::child::ServerCommand). The client has the name of
+    /// this crate.
     ///
     /// # Errors
     ///
     /// See [`ClientBuilder::spawn`].
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime whose I/O and time are enabled.
     #[cfg(feature = "stdio")]
     pub async fn spawn(
         command: impl Into<std::ffi::OsString>,
@@ -91,11 +97,16 @@ impl Client {
         Self::unnamed().spawn(command).await
     }
 
-    /// Connects to a server over a transport, with all defaults.
+    /// Connects to a server over a transport, with all defaults of [`ClientBuilder`]. The client
+    /// has the name of this crate.
     ///
     /// # Errors
     ///
     /// See [`ClientBuilder::connect`].
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime whose time is enabled.
     pub async fn connect(transport: impl Transport) -> Result<Self, ClientError> {
         Self::unnamed().connect(transport).await
     }
@@ -118,7 +129,11 @@ impl Client {
     /// it. Calls in flight fail.
     ///
     /// A server that was started from here gets the time that its command gives it to end by
-    /// itself, and is killed after that.
+    /// itself, and is killed after that: it takes at most 7 s, if nothing else was said.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it goes on in the background.
     pub async fn close(&self) -> Arc<Closed> {
         // The driver may have ended by itself.
         self.0.stop.send_replace(true);
@@ -126,7 +141,11 @@ impl Client {
     }
 
     /// Waits until the connection has ended and there will be no other, and does nothing to
-    /// bring it about.
+    /// bring it about. Who waits has to have a handle, which keeps the connection open.
+    ///
+    /// # Cancel safety
+    ///
+    /// It may be dropped and called again.
     pub async fn closed(&self) -> Arc<Closed> {
         let mut status = self.0.status.clone();
         let ended = status.wait_for(|status| matches!(status, Status::Ended(_)));
@@ -140,26 +159,29 @@ impl Client {
 
 /// What servers offer.
 impl Client {
-    /// Calls a tool, and gives its result as it is. A tool that fails says so in there. Its
-    /// arguments are anything that is a JSON object, or `()` for none.
+    /// Calls a tool, and gives its result as it is. A tool that fails says so in there, by
+    /// [`is_error`](CallToolResult::is_error). Its arguments are anything that is a JSON object,
+    /// and are sent as they are, or `()` for none.
     pub fn call_tool(
         &self,
         name: impl Into<String>,
         arguments: impl Serialize,
     ) -> Call<CallToolResult> {
-        self.tool(name.into(), &arguments, read!(CallTool))
+        self.tool(name.into(), RawJson::encode(&arguments), read!(CallTool))
     }
 
     /// Calls a tool by the type of its arguments, the one that a server derives `Tool` for, and
     /// gives its output.
     ///
-    /// The type must be [`Serialize`] here, and its output [`DeserializeOwned`].
+    /// The type must be [`Serialize`] here, and its output [`DeserializeOwned`]. A field that is
+    /// `None` is not sent.
     pub fn call<T>(&self, arguments: T) -> Call<T::Output>
     where
         T: ToolArgs + Serialize,
         T::Output: DeserializeOwned,
     {
-        self.tool(T::NAME.to_owned(), &arguments, |result| match result {
+        let arguments = encode_arguments(&arguments);
+        self.tool(T::NAME.to_owned(), arguments, |result| match result {
             ServerResult::CallTool(result) if result.is_error == Some(true) => {
                 Err(ClientError::Tool(result.into()))
             }
@@ -173,13 +195,14 @@ impl Client {
         })
     }
 
-    /// Reads a resource.
+    /// Reads a resource, unless what was read before may still be used; see
+    /// [`ClientBuilder::cache`].
     pub fn read_resource(&self, uri: impl Into<String>) -> Call<ReadResourceResult> {
         let request = ClientRequest::ReadResource(ReadResourceParams::new(uri));
         self.ask(request, read!(ReadResource))
     }
 
-    /// Gets a prompt.
+    /// Gets a prompt. All its arguments are text.
     pub fn get_prompt<N: Into<String>, V: Into<String>>(
         &self,
         name: impl Into<String>,
@@ -197,23 +220,27 @@ impl Client {
         self.ask(ClientRequest::Complete(params), read!(Complete))
     }
 
-    /// Makes any request, and gives its result as it is.
+    /// Makes any request, and gives its result as it is. One that the specification does not
+    /// have is a [`ClientRequest::Custom`], which [`ClientRequest::parse`] makes of its name and
+    /// parameters.
     pub fn request(&self, request: ClientRequest) -> Call<ServerResult> {
         self.ask(request, Ok)
     }
 
-    /// Notifies the server of something, if its revision has such a notification.
+    /// Notifies the server of something, if its revision has such a notification and it is
+    /// there. A report of progress is passed on if a question of the server's that is still open
+    /// has asked for it, and says more than the last.
     pub fn notify(&self, notification: ClientNotification) {
         if let Status::Up(link) = &*self.0.status.borrow() {
             link.notify(notification);
         }
     }
 
-    /// Makes sure that the server is there.
+    /// Makes sure that the server is there. It has as much time as any call.
     ///
     /// # Errors
     ///
-    /// When it does not answer.
+    /// When it does not answer, or refuses.
     pub async fn ping(&self) -> Result<(), ClientError> {
         let params = EmptyParams::new();
         let request = match self.has(&Method::Ping) {
@@ -341,8 +368,13 @@ impl Pages {
 
 /// For calls.
 impl Client {
-    fn tool<T>(&self, name: String, arguments: &impl Serialize, read: Read<T>) -> Call<T> {
-        let request = RawJson::encode(arguments)
+    fn tool<T, E: std::error::Error + Send + Sync + 'static>(
+        &self,
+        name: String,
+        arguments: Result<RawJson, E>,
+        read: Read<T>,
+    ) -> Call<T> {
+        let request = arguments
             .map(|arguments| {
                 let mut params = CallToolParams::new(name);
                 params.arguments = Some(arguments).filter(|arguments| !arguments.is_null());

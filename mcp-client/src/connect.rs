@@ -4,7 +4,7 @@
 //! the probe is started again for the older one, and how a command line has ended up is
 //! remembered while this process lives.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use mcp_protocol::connection::{
     CallError, CallOptions, ClientConfig, ClientConnection, NegotiationError,
 };
 use mcp_protocol::transport::Transport;
-use mcp_protocol::types::SetLevelParams;
+use mcp_protocol::types::{EmptyParams, SetLevelParams};
 use mcp_protocol::{ClientRequest, Era, Method};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -97,6 +97,7 @@ pub(crate) struct Plan {
     pub(crate) config: ClientConfig,
     pub(crate) opening: Opening,
     pub(crate) connect_timeout: Duration,
+    pub(crate) ping: Option<Duration>,
     pub(crate) restarts: bool,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) hub: Arc<Hub>,
@@ -280,7 +281,13 @@ pub(crate) async fn supervise<S: Source>(
     let mut failures = 0;
     loop {
         let since = Instant::now();
-        connection.driver.run().await;
+        tokio::select! {
+            () = connection.driver.run() => {}
+            () = unanswered(&connection.link, plan.ping) => {
+                let why = format!("{PINGS} pings in a row have no answer");
+                connection.driver.give_up(why);
+            }
+        }
         let down = |report| {
             status.send_replace(Status::Down(report));
         };
@@ -315,6 +322,31 @@ pub(crate) async fn supervise<S: Source>(
         status.send_replace(Status::Up(connection.link.clone()));
     }
 }
+
+/// Asks the server from time to time whether it is there, until it seems that it is not. The
+/// next ping goes when there is nothing more to hope for of the last; a server that cannot be
+/// pinged gets none.
+async fn unanswered(link: &Link, every: Option<Duration>) {
+    let Some(every) = every else {
+        return pending().await;
+    };
+    let mut options = CallOptions::default();
+    // Though a person may be asked something meanwhile, for which other calls have to wait.
+    (options.timeout, options.longest) = (Some(every), Some(every));
+    let mut missed = 0;
+    while missed < PINGS {
+        sleep(every).await;
+        let ping = ClientRequest::Ping(EmptyParams::new());
+        let outcome = link.call(ping, options, Takes::default()).outcome().await;
+        missed = match outcome {
+            Some(Err(ClientError::TimedOut { .. })) => missed + 1,
+            _ => 0,
+        };
+    }
+}
+
+/// How many pings without an answer end a connection.
+const PINGS: usize = 3;
 
 /// A server that was there for longer has not failed to start.
 const STEADY: Duration = Duration::from_secs(60);

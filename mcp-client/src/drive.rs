@@ -75,6 +75,8 @@ pub(crate) struct Driver<R, W> {
     /// Whether the client is to end: what waits for it, until it has happened.
     stop: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     deadline: Option<(Instant, Pin<Box<Sleep>>)>,
+    /// Whose turn it is: the server's messages, or the orders of callers.
+    reads_next: bool,
     /// Set when the server can be read only, and not for long.
     last_words: Option<Pin<Box<Sleep>>>,
     receiver: R,
@@ -106,6 +108,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             answers,
             stop: Some(Box::pin(stop)),
             deadline: None,
+            reads_next: false,
             last_words: None,
             receiver,
             sender,
@@ -149,6 +152,13 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         }
     }
 
+    /// Ends the connection to a server that seems to be gone.
+    pub(crate) fn give_up(&mut self, why: String) {
+        self.closed.transport = Some(why);
+        self.connection.input_closed(now());
+        self.settle();
+    }
+
     /// Writes what is left to write, and gives what is to be said to those who still wait.
     pub(crate) async fn end(mut self) -> (Closed, Bereaved) {
         if self.last_words.is_none() {
@@ -179,8 +189,9 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         consume_budget().await;
     }
 
-    /// What happens next. What callers want comes before what the server says, which can go on
-    /// for ever, and what both lead to is written in one go when nothing is at hand.
+    /// What happens next. What callers want and what the server says are taken in turn, so that
+    /// neither can hold up the other, and what they lead to is written in one go when nothing
+    /// is at hand.
     fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
         if let Some(stop) = &mut self.stop {
             if stop.as_mut().poll(cx).is_ready() {
@@ -195,11 +206,11 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             self.write(cx);
         }
         if self.sender.queued() < OUTPUT {
-            if let Poll::Ready(Some(command)) = self.commands.poll_recv(cx) {
-                return Poll::Ready(Wake::Command(command));
-            }
-            if let Poll::Ready(wake) = self.poll_receive(cx) {
-                return Poll::Ready(wake);
+            for _ in 0..2 {
+                self.reads_next = !self.reads_next;
+                if let Poll::Ready(wake) = self.poll_turn(cx) {
+                    return Poll::Ready(wake);
+                }
             }
         }
         if self.sender.queued() > 0 {
@@ -215,7 +226,13 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         }
     }
 
-    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+        if !self.reads_next {
+            return match ready!(self.commands.poll_recv(cx)) {
+                Some(command) => Poll::Ready(Wake::Command(command)),
+                None => Poll::Pending,
+            };
+        }
         Poll::Ready(match ready!(self.receiver.poll_receive(cx)) {
             Some(Ok(frame)) => Wake::Received(frame),
             Some(Err(TransportError::TooLong { limit })) => Wake::Skipped(limit),
@@ -371,13 +388,15 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
 
     fn ignored(&mut self, what: &Ignored) {
         const SHOWN: usize = 200;
-        if matches!(what, Ignored::Junk(_)) && !self.has_warned {
-            self.has_warned = true;
-            let text = String::from_utf8_lossy(&self.received);
-            let text: String = text.chars().take(SHOWN).collect();
-            tracing::warn!("the server writes what is no message to its standard output: {text:?}");
-        } else {
-            tracing::debug!("ignored: {what}");
+        match what {
+            Ignored::Junk(_) if !self.has_warned => {
+                self.has_warned = true;
+                let text = String::from_utf8_lossy(&self.received);
+                let text: String = text.chars().take(SHOWN).collect();
+                tracing::warn!("the server writes what is no message to its output: {text:?}");
+            }
+            Ignored::Items(_) => tracing::warn!("left out of a list of the server's: {what}"),
+            _ => tracing::debug!("ignored: {what}"),
         }
     }
 }

@@ -104,7 +104,8 @@ pub struct Closed {
     pub by_us: bool,
     /// What the server was asked to begin with, if it has ended before it answered.
     pub opening: Option<Method>,
-    /// What the transport says, if it has failed.
+    /// Why the server cannot be reached: what the transport says if it has failed, or that
+    /// [pings](crate::ClientBuilder::ping_every) have no answer.
     pub transport: Option<String>,
     /// The command that the server was started by.
     pub command: Option<String>,
@@ -126,6 +127,7 @@ impl Display for Closed {
         }
         match self.exit_text() {
             Some(exit) => write!(f, " {exit}")?,
+            None if self.transport.is_some() => f.write_str(" is out of reach")?,
             None => f.write_str(" closed the connection")?,
         }
         if let Some(method) = &self.opening {

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use mcp_protocol::types::{
-    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
-    InputRequest, ListRootsResult, Root,
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitMode,
+    ElicitParams, ElicitResult, InputRequest, ListRootsResult, Root,
 };
 use mcp_protocol::{ClientResult, ErrorObject, ServerRequest};
 
@@ -14,7 +14,9 @@ use mcp_protocol::{ClientResult, ErrorObject, ServerRequest};
 /// it belongs to, so a method may take its time and may call the server; it is dropped
 /// when the server, or who made the call, does not want the answer any more.
 ///
-/// What is not in [`capabilities`](Self::capabilities) is refused without being passed on.
+/// What is not in [`capabilities`](Self::capabilities) is refused without being passed on. A
+/// panic costs the answer and nothing else. Up to 2025-11-25 the parameters may have a progress
+/// token, with which [`Client::notify`](crate::Client::notify) reports progress.
 ///
 /// ```
 /// use mcp_client::types::{
@@ -38,7 +40,8 @@ use mcp_protocol::{ClientResult, ErrorObject, ServerRequest};
 /// ```
 #[async_trait]
 pub trait Host: Send + Sync + 'static {
-    /// What is declared to servers.
+    /// What is declared to servers, asked for when a client connects. Only what is here is asked,
+    /// so it has to be what the other methods can do.
     fn capabilities(&self) -> ClientCapabilities;
 
     /// Asks the user: to fill in a form or, if that is declared, to visit a web page.
@@ -91,7 +94,18 @@ pub(crate) async fn answer(
     request: ServerRequest,
 ) -> Result<Box<ClientResult>, ErrorObject> {
     let result = match request {
-        ServerRequest::Elicit(params) => ClientResult::Elicit(host.elicit(params).await?),
+        ServerRequest::Elicit(params) => {
+            let by_page = params.mode == Some(ElicitMode::Url);
+            let mut result = host.elicit(params).await?;
+            if by_page || result.action != ElicitAction::Accept {
+                result.content = None;
+            }
+            ClientResult::Elicit(result)
+        }
+        ServerRequest::CreateMessage(params) if !params.has_results_in_place() => {
+            let why = "Invalid params: what a tool gave has to follow its call, alone";
+            return Err(ErrorObject::invalid_params(why));
+        }
         ServerRequest::CreateMessage(params) => {
             ClientResult::CreateMessage(host.sample(params).await?)
         }

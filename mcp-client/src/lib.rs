@@ -34,16 +34,41 @@
 //! task drives it: it reads, decides and writes, and waits for nobody. A [`Call`] is
 //! made in the task that awaits it, and dropping it there cancels it.
 //!
+//! # When things go wrong
+//!
+//! Everything that waits for a server waits for a time: 60 s to connect and for each call, if
+//! nothing else is said. When the server ends, or cannot be reached any more, all calls fail at
+//! once, and [`ClientError::Closed`] says how it ended, what it wrote to standard error last, and
+//! whether the request may have reached it. Nothing is ever called twice by itself.
+//!
+//! ```no_run
+//! # use std::time::Duration;
+//! # use mcp_client::{Client, ClientError};
+//! # use serde_json::json;
+//! # async fn doc(client: Client) {
+//! let call = client.call_tool("ship", json!({ "to": "here" })).timeout(Duration::from_secs(5));
+//! match call.await {
+//!     Ok(result) if result.is_error == Some(true) => println!("the tool failed: {:?}", result.content),
+//!     Ok(result) => println!("{:?}", result.content),
+//!     Err(ClientError::Rpc(error)) => println!("the server refused: {error}"),
+//!     Err(ClientError::Closed { written: false, .. }) => println!("not shipped, and safe to try again"),
+//!     Err(error) => println!("it may have been shipped, or not: {error}"),
+//! }
+//! # }
+//! ```
+//!
 //! # Where things are
 //!
 //! | to | see |
 //! |---|---|
 //! | connect | [`Client::spawn`], [`Client::connect`], [`Client::builder`] |
 //! | say how a server is started | `child::ServerCommand` |
-//! | call | [`Client::call_tool`], [`Client::call`] by type, [`Client::request`] for anything; [`Call`] |
+//! | call | [`Client::call_tool`], [`Client::call`] by type, [`Client::request`] for anything |
+//! | limit, follow or give up a call | [`Call`] |
 //! | answer what a server asks | [`Host`] |
 //! | hear of changes | [`Client::listen`]; [`Client::notifications`] for everything |
 //! | have a server started again | [`ClientBuilder::restart`] |
+//! | notice that one is gone without a word | [`ClientBuilder::ping_every`] |
 //! | know what went wrong | [`ClientError`], [`Closed`] |
 //!
 //! # Features
@@ -52,6 +77,8 @@
 //! |---|---|---|
 //! | `stdio` | yes | servers as child processes: [`Client::spawn`] and the module `child` |
 //! | `validate` | no | `ClientBuilder::validate_output`: outputs have to fit the schemas of their tools |
+
+#![cfg_attr(not(feature = "stdio"), allow(rustdoc::broken_intra_doc_links))]
 
 #[cfg(test)]
 extern crate self as mcp_client;

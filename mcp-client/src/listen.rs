@@ -35,6 +35,8 @@ pub struct Listening {
 impl Client {
     /// Listens to changes of the server's lists, and of resources.
     ///
+    /// It goes on when a server is [started again](crate::ClientBuilder::restart).
+    ///
     /// Dropping what this gives ends it. It keeps the connection open, as a clone of this
     /// handle does.
     ///

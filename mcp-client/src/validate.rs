@@ -1,31 +1,66 @@
 //! Outputs held against the schemas that their tools have declared.
+//!
+//! A schema is the server's, and may be made to keep a validator busy for years, or to overflow
+//! its stack. So each validation has a thread of its own, whose size is known and which nobody
+//! waits for without end; a client has but one at a time.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use jsonschema::Validator;
 use mcp_protocol::types::{CallToolResult, Tool};
 use mcp_protocol::{RawJson, ServerResult};
 use serde_json::Value;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::timeout;
 
 use crate::error::ClientError;
 
-/// The output schemas of the tools that were listed, compiled; those that cannot be, with the
-/// reason.
-#[derive(Default)]
-pub(crate) struct Outputs(Mutex<HashMap<String, Result<Validator, String>>>);
+/// How long is waited for a verdict.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// JSON values in a schema.
+const VALUES: usize = 20_000;
+
+/// Schemas that are open at once, each within another or referred to by it.
+const OPEN: usize = 20_000;
+
+/// Room for as many, and more.
+const STACK: usize = 64 << 20;
+
+/// Objects and arrays within each other. What is deeper is not read.
+const DEPTH: usize = 128;
+
+/// The output schemas of the tools that were listed.
+pub(crate) struct Outputs {
+    known: Mutex<HashMap<String, Arc<Schema>>>,
+    turn: Arc<Semaphore>,
+}
 
 impl Outputs {
+    pub(crate) fn new() -> Self {
+        Self {
+            known: Mutex::default(),
+            turn: Arc::new(Semaphore::new(1)),
+        }
+    }
+
     /// Learns of the tools in a list, and checks the result of a tool.
-    pub(crate) fn see(&self, tool: Option<&str>, result: &ServerResult) -> Result<(), ClientError> {
+    pub(crate) async fn see(
+        &self,
+        tool: Option<&str>,
+        result: &ServerResult,
+    ) -> Result<(), ClientError> {
         match (result, tool) {
             (ServerResult::ListTools(list), _) => self.learn(&list.tools),
             (ServerResult::CallTool(result), Some(tool)) if result.is_error != Some(true) => {
-                self.check(tool, result)
-                    .map_err(|why| ClientError::Invalid {
-                        why,
-                        result: result.clone().into(),
-                    })?;
+                let checked = self.check(tool, result).await;
+                checked.map_err(|why| ClientError::Invalid {
+                    why,
+                    result: result.clone().into(),
+                })?;
             }
             _ => {}
         }
@@ -36,37 +71,107 @@ impl Outputs {
         let mut known = self.lock();
         for tool in tools {
             match &tool.output_schema {
-                Some(schema) => known.insert(tool.name.clone(), compile(schema)),
+                Some(schema) => known.insert(tool.name.clone(), Schema::new(schema)),
                 None => known.remove(&tool.name),
             };
         }
     }
 
-    fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
-        let known = self.lock();
-        let Some(validator) = known.get(tool) else {
+    async fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
+        let Some(schema) = self.lock().get(tool).cloned() else {
             return Ok(());
         };
-        let validator = validator.as_ref().map_err(Clone::clone)?;
-        let output = result.structured_content.as_ref();
+        let output = result.structured_content.clone();
         let output = output.ok_or("there is none, and a schema for it")?;
-        validator
-            .validate(&value(output)?)
-            .map_err(|error| format!("{} (at `{}`)", error.masked(), error.instance_path()))
+        let verdict = async {
+            let turn = self.turn.clone().acquire_owned().await;
+            let (say, verdict) = oneshot::channel();
+            let check = move || {
+                let _turn = turn;
+                // Who does not wait any more has his verdict.
+                let _ = say.send(schema.check(&output));
+            };
+            let thread = thread::Builder::new().name("mcp-validate".to_owned());
+            let started = thread.stack_size(STACK).spawn(check);
+            started.map_err(|error| format!("it could not be looked at: {error}"))?;
+            let panicked = |_| Err("it could not be looked at".to_owned());
+            verdict.await.unwrap_or_else(panicked)
+        };
+        timeout(LONGEST, verdict)
+            .await
+            .unwrap_or_else(|_| Err(format!("its schema takes longer than {LONGEST:?}")))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Result<Validator, String>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Schema>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Schema {
+    json: RawJson,
+    /// With how often it refers to a schema; or why it cannot be used.
+    compiled: OnceLock<Result<(Validator, usize), String>>,
+}
+
+impl Schema {
+    fn new(json: &RawJson) -> Arc<Self> {
+        Arc::new(Self {
+            json: json.clone(),
+            compiled: OnceLock::new(),
+        })
+    }
+
+    fn check(&self, output: &RawJson) -> Result<(), String> {
+        let compiled = self.compiled.get_or_init(|| compile(&self.json));
+        let unusable = |why| format!("its schema is of no use: {why}");
+        let (validator, references) = compiled.as_ref().map_err(unusable)?;
+        let output = value(output)?;
+        if (references + DEPTH) * (depth(&output) + 1) > OPEN {
+            return Err("it is nested too deeply for its schema".to_owned());
+        }
+        let checked = validator.validate(&output);
+        checked.map_err(|error| format!("{} (at `{}`)", error.masked(), error.instance_path()))
     }
 }
 
 /// Compiles a schema, of 2020-12 unless it names another dialect. What it refers to is never
 /// fetched.
-fn compile(schema: &RawJson) -> Result<Validator, String> {
-    jsonschema::validator_for(&value(schema)?)
-        .map_err(|error| format!("its schema is of no use: {}", error.masked()))
+fn compile(schema: &RawJson) -> Result<(Validator, usize), String> {
+    let schema = value(schema)?;
+    let (values, references) = size(&schema);
+    if values > VALUES || references + DEPTH > OPEN / 2 {
+        return Err("it is too large".to_owned());
+    }
+    let validator = jsonschema::validator_for(&schema);
+    let validator = validator.map_err(|error| error.masked().to_string())?;
+    Ok((validator, references))
 }
 
 fn value(json: &RawJson) -> Result<Value, String> {
     json.decode().map_err(|error| error.to_string())
+}
+
+/// How many values there are, and how many of them refer to a schema.
+fn size(value: &Value) -> (usize, usize) {
+    let sum = |(values, references), (more, refer)| (values + more, references + refer);
+    match value {
+        Value::Array(items) => items.iter().map(size).fold((1, 0), sum),
+        Value::Object(members) => {
+            let references = members
+                .keys()
+                .filter(|name| name.ends_with("Ref") || *name == "$ref")
+                .count();
+            members.values().map(size).fold((1, references), sum)
+        }
+        _ => (1, 0),
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    let within = match value {
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Object(members) => members.values().map(depth).max(),
+        _ => return 0,
+    };
+    within.unwrap_or_default() + 1
 }

@@ -2,24 +2,24 @@
 
 mod support;
 
-use std::fmt::Debug;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_client::types::{
-    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
-    ElicitResult, ElicitationCapability, LoggingLevel, Role, Root, RootsCapability, SamplingBlock,
-    SamplingCapability, SubscriptionFilter,
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, Declared, ElicitAction,
+    ElicitParams, ElicitResult, ElicitationCapability, LoggingLevel, Role, Root, RootsCapability,
+    SamplingBlock, SamplingCapability, SubscriptionFilter,
 };
-use mcp_client::{Change, Client, ErrorCode, ErrorObject, Host, ServerNotification, async_trait};
+use mcp_client::{
+    Change, Client, ClientError, ErrorCode, ErrorObject, Host, RawJson, ServerNotification,
+    async_trait,
+};
 use serde_json::{Value, json};
+use support::warnings::Warnings;
 use support::{builder, legacy, modern, said};
 use tokio::sync::OnceCell;
-use tokio::time::{sleep, timeout};
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Metadata, Subscriber};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Does what the question says.
 #[derive(Clone, Default)]
@@ -40,8 +40,12 @@ impl Drop for OnDrop {
 impl Host for Obedient {
     fn capabilities(&self) -> ClientCapabilities {
         ClientCapabilities::new()
-            .elicitation(ElicitationCapability::new())
-            .sampling(SamplingCapability::new())
+            .elicitation(
+                ElicitationCapability::new()
+                    .form(Declared::new())
+                    .url(Declared::new()),
+            )
+            .sampling(SamplingCapability::new().tools(Declared::new()))
             .roots(RootsCapability::new())
     }
 
@@ -54,9 +58,11 @@ impl Host for Obedient {
                 let client = self.client.get().expect("it was set");
                 client.list_tools().await.expect("it is answered");
             }
+            "accept" => return Ok(filled_in(ElicitAction::Accept)),
+            "cancel" => return Ok(filled_in(ElicitAction::Cancel)),
             _ => {}
         }
-        Ok(ElicitResult::new(ElicitAction::Decline))
+        Ok(filled_in(ElicitAction::Decline))
     }
 
     async fn sample(
@@ -77,6 +83,11 @@ impl Host for Obedient {
     }
 }
 
+/// What was filled in, whatever the user did in the end.
+fn filled_in(action: ElicitAction) -> ElicitResult {
+    ElicitResult::new(action).content(RawJson::from(json!({ "name": "Ada" })))
+}
+
 fn elicit(id: &str, message: &str) -> Value {
     json!({
         "id": id,
@@ -85,7 +96,7 @@ fn elicit(id: &str, message: &str) -> Value {
     })
 }
 
-/// Covers C08, B-066, B-321, B-322, B-324.
+/// Covers C08, B-066, B-215c, B-321, B-322, B-324.
 #[tokio::test(start_paused = true)]
 async fn questions_are_answered_beside_the_reader() {
     let host = Obedient::default();
@@ -118,6 +129,23 @@ async fn questions_are_answered_beside_the_reader() {
     called.await.unwrap().unwrap();
 }
 
+/// Covers L13c.
+#[tokio::test(start_paused = true)]
+async fn a_question_does_not_hide_that_its_server_is_gone() {
+    let every = Duration::from_secs(10);
+    let client = builder().host(Obedient::default()).ping_every(every);
+    let (client, mut server) = legacy(client).await;
+    server.send(elicit("w", "wait")).await;
+    let began = Instant::now();
+    for _ in 0..3 {
+        server.expect("ping").await;
+        server.expect("notifications/cancelled").await;
+    }
+    assert_eq!(server.next().await, None);
+    assert_eq!(began.elapsed(), 6 * every);
+    assert!(!client.closed().await.by_us);
+}
+
 /// Covers M01, M02, EL01, SA01, RO01.
 #[tokio::test(start_paused = true)]
 async fn each_request_says_who_asks_and_what_it_can_answer() {
@@ -136,7 +164,7 @@ async fn each_request_says_who_asks_and_what_it_can_answer() {
         let mut meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {
-                "elicitation": {}, "sampling": {}, "roots": {},
+                "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {},
             },
         });
         if !anonymous {
@@ -181,6 +209,156 @@ async fn what_the_host_says_goes_to_the_server_as_it_is() {
     }
 }
 
+/// What is asked, and the answer that the server gets.
+async fn asked_in_both_eras(method: &str, params: Value) -> [Value; 2] {
+    let (_client, mut server) = legacy(builder().host(Obedient::default())).await;
+    let question = json!({ "method": method, "params": params });
+    let mut request = question.clone();
+    request["id"] = "q".into();
+    server.send(request).await;
+    let mut answer = server.next().await.unwrap();
+    let old = match answer.get("error") {
+        Some(error) => error["code"].clone(),
+        None => answer["result"].take(),
+    };
+    let (client, mut server) = modern(builder().host(Obedient::default())).await;
+    let call = client.call_tool("asks", ()).into_future();
+    let play = async {
+        let needs = json!({ "resultType": "input_required", "inputRequests": { "q": question } });
+        server.serve("tools/call", needs).await;
+        // When there is no answer the call has failed, and nothing comes any more.
+        match timeout(PATIENCE, server.next()).await {
+            Ok(Some(mut again)) => {
+                server.answer(&again, said("done")).await;
+                again["params"]["inputResponses"]["q"].take()
+            }
+            _ => Value::Null,
+        }
+    };
+    let (outcome, answer) = tokio::join!(call, play);
+    let new = match outcome {
+        Err(ClientError::Unanswered { error, .. }) => error.code.0.into(),
+        outcome => outcome.map(|_| answer).unwrap(),
+    };
+    [old, new]
+}
+
+/// Covers EL08.
+#[tokio::test(start_paused = true)]
+async fn only_a_form_that_was_accepted_has_something_filled_in() {
+    let form = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+    for (message, answer) in [
+        (
+            "accept",
+            json!({ "action": "accept", "content": { "name": "Ada" } }),
+        ),
+        ("decline", json!({ "action": "decline" })),
+        ("cancel", json!({ "action": "cancel" })),
+    ] {
+        let params = json!({ "message": message, "requestedSchema": form });
+        let answers = asked_in_both_eras("elicitation/create", params).await;
+        assert_eq!(answers, [answer.clone(), answer]);
+    }
+    let page = json!({ "message": "accept", "mode": "url", "url": "a:b", "elicitationId": "1" });
+    let answers = asked_in_both_eras("elicitation/create", page).await;
+    assert_eq!(answers, [(); 2].map(|()| json!({ "action": "accept" })));
+}
+
+/// Covers SA03c.
+#[tokio::test(start_paused = true)]
+async fn a_conversation_with_tools_is_refused_unless_their_results_are_in_place() {
+    let text = || json!({ "type": "text", "text": "?" });
+    let calls = |id: &str| json!({ "type": "tool_use", "id": id, "name": "t", "input": {} });
+    let gave = |id: &str| json!({ "type": "tool_result", "toolUseId": id, "content": [] });
+    let message = |role: &str, content: Value| json!({ "role": role, "content": content });
+    let model = |content: Value| message("assistant", content);
+    let user = |content: Value| message("user", content);
+    for (messages, fits) in [
+        (vec![user(text())], true),
+        (vec![model(calls("a")), user(gave("a"))], true),
+        (
+            vec![
+                user(text()),
+                model(json!([text(), calls("a"), calls("b")])),
+                user(json!([gave("b"), gave("a")])),
+                model(calls("a")),
+                user(gave("a")),
+                model(text()),
+            ],
+            true,
+        ),
+        (vec![model(calls("a"))], false),
+        (
+            vec![model(calls("a")), user(text()), user(gave("a"))],
+            false,
+        ),
+        (
+            vec![model(calls("a")), user(json!([gave("a"), text()]))],
+            false,
+        ),
+        (vec![model(calls("a")), model(gave("a"))], false),
+        (vec![model(calls("a")), user(gave("b"))], false),
+        (
+            vec![model(json!([calls("a"), calls("b")])), user(gave("a"))],
+            false,
+        ),
+        (
+            vec![model(calls("a")), user(json!([gave("a"), gave("a")]))],
+            false,
+        ),
+        (vec![user(gave("a"))], false),
+    ] {
+        let params = json!({ "messages": messages, "maxTokens": 7, "systemPrompt": "say" });
+        let answers = asked_in_both_eras("sampling/createMessage", params).await;
+        let [old, new] = answers.each_ref().map(|answer| match answer {
+            Value::Number(code) => (*code != (-32602).into()).then_some(true),
+            answer => Some(answer["content"]["text"] != "say 7"),
+        });
+        let expected = fits.then_some(false);
+        assert_eq!((old, new), (expected, expected), "{messages:?} {answers:?}");
+    }
+}
+
+/// Covers X13, X17c.
+#[tokio::test(start_paused = true)]
+async fn what_one_call_was_asked_is_no_business_of_another() {
+    let (client, mut server) = modern(builder().host(Obedient::default())).await;
+    let first = tokio::spawn(client.call_tool("asks", json!({ "n": 1 })).into_future());
+    let request = server.expect("tools/call").await;
+    let questions = json!({
+        "form": { "method": "elicitation/create", "params": elicit("", "accept")["params"] },
+        "model": { "method": "sampling/createMessage", "params": { "messages": [], "maxTokens": 7, "systemPrompt": "be brief" } },
+        "roots": { "method": "roots/list" },
+    });
+    let needs =
+        json!({ "resultType": "input_required", "inputRequests": questions, "requestState": "s" });
+    server.answer(&request, needs).await;
+    let again = server.expect("tools/call").await;
+    let text = json!({ "type": "text", "text": "be brief 7" });
+    assert_eq!(
+        again["params"]["inputResponses"],
+        json!({
+            "form": { "action": "accept", "content": { "name": "Ada" } },
+            "model": { "role": "assistant", "model": "model", "content": text },
+            "roots": { "roots": [{ "uri": "file:///srv" }] },
+        })
+    );
+    assert_eq!(again["params"]["requestState"], "s");
+    // Beside it, and after it.
+    for beside in [true, false] {
+        let second = tokio::spawn(client.call_tool("asks", json!({ "n": 1 })).into_future());
+        let other = server.serve("tools/call", said("other")).await;
+        for member in ["inputResponses", "requestState"] {
+            assert_eq!(other["params"].get(member), None, "{other}");
+        }
+        second.await.unwrap().unwrap();
+        if beside {
+            server.answer(&again, said("done")).await;
+        }
+    }
+    first.await.unwrap().unwrap();
+}
+
 fn filter() -> SubscriptionFilter {
     SubscriptionFilter::new()
         .tools_list_changed(true)
@@ -189,7 +367,7 @@ fn filter() -> SubscriptionFilter {
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Covers S08, S13, B-220.
+/// Covers S08, S13, B-138c, B-220.
 #[tokio::test(start_paused = true)]
 async fn a_modern_server_is_listened_to_by_a_stream() {
     let (client, mut server) = modern(builder()).await;
@@ -244,7 +422,7 @@ async fn a_stream_ends_when_the_server_ends_it_and_fails_when_it_is_refused() {
     assert_eq!(listening.unwrap().next().await, None);
 }
 
-/// Covers B-136, B-138.
+/// Covers B-136, B-138c.
 #[tokio::test(start_paused = true)]
 async fn a_legacy_server_is_listened_to_by_subscriptions() {
     let (client, mut server) = legacy(builder()).await;
@@ -310,43 +488,7 @@ async fn log_messages_come_at_the_level_that_was_set_in_either_era() {
     assert_eq!(level, "warning");
 }
 
-/// Counts warnings, and keeps what they say.
-#[derive(Clone, Default)]
-struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() == Level::WARN
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        struct Message(String);
-
-        impl Visit for Message {
-            fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
-                self.0 = format!("{value:?}");
-            }
-        }
-
-        let mut message = Message(String::new());
-        event.record(&mut message);
-        self.0.lock().unwrap().push(message.0);
-    }
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
-}
-
-/// Covers T16, A-31, B-091, B-097, B-179, B-234.
+/// Covers T16, A-31, B-091, B-093c, B-097, B-179, B-234.
 #[tokio::test(start_paused = true)]
 async fn noise_is_passed_over_and_shown_once() {
     let warnings = Warnings::default();
@@ -365,7 +507,7 @@ async fn noise_is_passed_over_and_shown_once() {
     server.notify("notifications/progress", report).await;
     server.answer(&request, said("fine")).await;
     called.await.unwrap().unwrap();
-    let warnings = warnings.0.lock().unwrap();
+    let warnings = warnings.take();
     let [warning] = &warnings[..] else {
         panic!("{warnings:?}");
     };

@@ -69,7 +69,7 @@ async fn a_call_times_out_and_the_server_is_told_once() {
     let request = server.expect("tools/call").await;
     let error = called.await.unwrap().unwrap_err();
     assert_eq!(began.elapsed(), secs(3));
-    assert_eq!(error.to_string(), "no answer to `tools/call` within 3s");
+    assert_eq!(error.to_string(), "no answer to `tools/call` within 3.0s");
     let cancelled = server.expect("notifications/cancelled").await;
     assert_eq!(cancelled["params"]["requestId"], request["id"]);
     silence(&mut server).await;
@@ -189,6 +189,52 @@ async fn a_server_that_cannot_be_written_to_is_heard_out() {
     assert!(client.closed().await.transport.is_some());
 }
 
+/// Covers L13c, B-222c.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_answer_pings_is_given_up() {
+    let (client, mut server) = legacy(builder().ping_every(secs(10)).timeout(secs(999))).await;
+    let began = Instant::now();
+    let called = call(&client, "slow");
+    server.expect("tools/call").await;
+    for round in 1..=2 {
+        server.serve("ping", json!({})).await;
+        assert_eq!(began.elapsed(), secs(10) * round);
+    }
+    // One that comes late is one, and what answers is there, whatever it says.
+    for late in 1..=2 {
+        let ping = server.expect("ping").await;
+        let cancelled = server.expect("notifications/cancelled").await;
+        assert_eq!(cancelled["params"]["requestId"], ping["id"]);
+        assert_eq!(began.elapsed(), secs(20) * (late + 1));
+    }
+    let ping = server.expect("ping").await;
+    server.refuse(&ping, -32601).await;
+    let began = Instant::now();
+    for missed in 1..=3 {
+        server.expect("ping").await;
+        server.expect("notifications/cancelled").await;
+        assert_eq!(began.elapsed(), secs(20) * missed);
+    }
+    assert_eq!(server.next().await, None);
+    let error = called.await.unwrap().unwrap_err();
+    assert!(
+        matches!(&error, ClientError::Closed { written: true, report } if !report.by_us),
+        "{error:?}"
+    );
+    let why = "the server is out of reach (3 pings in a row have no answer)";
+    assert_eq!(error.to_string(), why);
+    assert_eq!(client.closed().await.to_string(), why);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_pinged_without_need() {
+    let (_client, mut server) = legacy(builder()).await;
+    assert!(timeout(secs(9_999), server.next()).await.is_err());
+    // There is no ping any more.
+    let (_client, mut server) = modern(builder().ping_every(secs(1))).await;
+    assert!(timeout(secs(9_999), server.next()).await.is_err());
+}
+
 #[tokio::test(start_paused = true)]
 async fn dropping_the_last_handle_or_closing_ends_the_connection() {
     let (client, mut server) = modern(builder()).await;
@@ -296,7 +342,7 @@ async fn a_call_is_made_again_with_the_answers_and_the_state_as_it_came() {
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
-/// Covers X15.
+/// Covers X15, SE06c.
 #[tokio::test(start_paused = true)]
 async fn rounds_have_an_end() {
     let asked = Arc::new(AtomicUsize::new(0));
@@ -349,7 +395,7 @@ async fn what_was_not_declared_is_not_answered() {
     assert_eq!(asked.load(Ordering::Relaxed), 0);
 }
 
-/// Covers PG01, PG02, PG05, B-130.
+/// Covers PG01, PG02, PG05, SE06c, B-130.
 #[tokio::test(start_paused = true)]
 async fn lists_that_do_not_end_are_given_up() {
     let (client, mut server) = modern(builder()).await;
@@ -442,7 +488,7 @@ async fn what_took_a_question_is_not_kept() {
     }
 }
 
-/// Covers CA10.
+/// Covers CA10, B-133c.
 #[tokio::test(start_paused = true)]
 async fn an_old_cursor_makes_the_list_begin_anew() {
     let (client, mut server) = modern(builder()).await;

@@ -13,6 +13,8 @@
 //! | `ttlMs`, `cacheScope` | from 2026-07-28, zero and private if absent | nothing | [`fit_result`] |
 //! | result of `ping`, `logging/setLevel`, `resources/subscribe`, `resources/unsubscribe` | up to 2025-11-25, exactly `{}` | – | [`fit_result`], [`fit_client_result`] |
 //! | reserved members of a request's `_meta`, which make it modern | from 2026-07-28 | nothing | [`fit_client_request`] |
+//! | `elicitation` of a client that shows no forms | from 2025-11-25 | nothing, or they would send forms | [`fit_client_request`] |
+//! | `context` of a completion | from 2025-06-18 | nothing | [`fit_client_request`] |
 //! | a property schema of `true` or `false` | from 2026-07-28 | `{}`, `{"not":{}}` | [`fit_tool`] |
 //! | `outputSchema`, `structuredContent`, not of an object | from 2026-07-28 | `{"result": …}`, as schema and as value | [`fit_tool`], [`fit_call_tool_result`] |
 //! | resource links | from 2025-06-18 | text: name and URI | [`fit_content`] |
@@ -111,8 +113,17 @@ pub fn fit_client_result(result: &mut ClientResult, version: ProtocolVersion) {
 /// Fits what a client asks for.
 ///
 /// Up to 2025-11-25 a request does not say who asks: a server of both eras would take it for a
-/// modern one.
+/// modern one. Before 2025-11-25 users are asked by forms only: who shows none does not say that
+/// it can ask them. Before 2025-06-18 an argument is completed whatever the others are.
 pub fn fit_client_request(request: &mut ClientRequest, version: ProtocolVersion) {
+    match request {
+        ClientRequest::Initialize(params) if version < V2025_11_25 => {
+            let elicitation = &mut params.capabilities.elicitation;
+            elicitation.take_if(|how| !how.has_form());
+        }
+        ClientRequest::Complete(params) if version < V2025_06_18 => params.context = None,
+        _ => {}
+    }
     let meta = request.meta_mut();
     let Some(members) = meta.as_mut().filter(|_| version.era() == Era::Legacy) else {
         return;

@@ -9,7 +9,9 @@ mod output;
 
 use serde::de::DeserializeOwned;
 
-pub use self::arguments::{ArgumentError, decode_arguments, decode_closed_arguments};
+pub use self::arguments::{
+    ArgumentError, decode_arguments, decode_closed_arguments, encode_arguments,
+};
 pub use self::output::decode_output;
 use crate::RawJson;
 use crate::types::{CallToolResult, Tool};

@@ -264,43 +264,28 @@ pub(crate) fn missing(
     request: &InputRequest,
     declared: &ClientCapabilities,
 ) -> Option<ClientCapabilities> {
+    if declared.covers(request) {
+        return None;
+    }
     let needed = ClientCapabilities::new();
     match request {
         InputRequest::Elicit(params) => {
-            let by_page = params.mode == Some(ElicitMode::Url);
-            let can = declared
-                .elicitation
-                .as_ref()
-                .is_some_and(|can| match by_page {
-                    true => can.url.is_some(),
-                    false => can.has_form(),
-                });
             let needs = ElicitationCapability::new();
-            (!can).then(|| {
-                needed.elicitation(match by_page {
-                    true => needs.url(Declared::new()),
-                    false => needs.form(Declared::new()),
-                })
-            })
+            let needs = match params.mode {
+                Some(ElicitMode::Url) => needs.url(Declared::new()),
+                _ => needs.form(Declared::new()),
+            };
+            Some(needed.elicitation(needs))
         }
         InputRequest::CreateMessage(params) => {
-            let tools = params.tools.is_some() || params.tool_choice.is_some();
-            let can = declared
-                .sampling
-                .as_ref()
-                .is_some_and(|can| !tools || can.tools.is_some());
             let needs = SamplingCapability::new();
-            (!can).then(|| {
-                needed.sampling(match tools {
-                    true => needs.tools(Declared::new()),
-                    false => needs,
-                })
-            })
+            let needs = match params.tools.is_some() || params.tool_choice.is_some() {
+                true => needs.tools(Declared::new()),
+                false => needs,
+            };
+            Some(needed.sampling(needs))
         }
-        InputRequest::ListRoots(_) => {
-            let can = declared.roots.is_some();
-            (!can).then(|| needed.roots(RootsCapability::new()))
-        }
+        InputRequest::ListRoots(_) => Some(needed.roots(RootsCapability::new())),
         _ => None,
     }
 }

@@ -40,7 +40,7 @@ const TASKS: &[Entry] = &[
     },
     Entry {
         name: "interop",
-        about: "the official clients against the example servers, over stdio",
+        about: "the official SDKs, over stdio: their clients with the examples, our client with their servers",
         flags: &[
             (
                 "--only NAME,…",

@@ -1,7 +1,9 @@
-//! `cargo xtask interop`: the official clients against the example servers, over stdio.
+//! `cargo xtask interop`: the official clients against the example servers and ours against the official SDKs' servers,
+//! over stdio.
 //!
 //! Each client runs one script (`xtask/interop/`) per era and server. Between client and server stands the spy of
-//! `interop/spy.rs`, which sees what a client does not show: the server's exit status, replies after a cancel.
+//! `interop/spy.rs`, which sees what a client does not show: the server's exit status, replies after a cancel. Then
+//! the example `check-server`, which is our client, starts a server on each SDK.
 //!
 //! Exit status: 1 when a check failed, 3 when none failed but a registry did not answer, so that not all was tried.
 
@@ -29,9 +31,12 @@ const SESSION: Duration = Duration::from_secs(120);
 /// A client at its version, and the eras that it can speak.
 struct Client {
     name: &'static str,
-    package: &'static str,
+    /// What is installed for it, and for a server.
+    packages: &'static str,
     language: Language,
     eras: &'static [&'static str],
+    /// How our client opens, and what revision comes of it with a server on the same SDK.
+    serves: &'static [(&'static str, &'static str)],
     /// Whether its modern eras first ask a second server process, which they end by a signal.
     probes_apart: bool,
 }
@@ -45,30 +50,34 @@ enum Language {
 const CLIENTS: &[Client] = &[
     Client {
         name: "py2",
-        package: "mcp==2.3.0",
+        packages: "mcp==2.3.0",
         language: Language::Python,
         eras: &["legacy", "modern", "auto"],
+        serves: &[("legacy", "2025-11-25"), ("auto", "2026-07-28")],
         probes_apart: false,
     },
     Client {
         name: "py1",
-        package: "mcp==1.30.0",
+        packages: "mcp==1.30.0",
         language: Language::Python,
         eras: &["legacy"],
+        serves: &[("auto", "2025-11-25")],
         probes_apart: false,
     },
     Client {
         name: "ts2",
-        package: "@modelcontextprotocol/client@2.4.0",
+        packages: "@modelcontextprotocol/client@2.4.0 @modelcontextprotocol/server@2.4.0",
         language: Language::Node,
         eras: &["legacy", "modern", "auto"],
+        serves: &[("legacy", "2025-11-25"), ("auto", "2026-07-28")],
         probes_apart: true,
     },
     Client {
         name: "ts1",
-        package: "@modelcontextprotocol/sdk@1.32.2",
+        packages: "@modelcontextprotocol/sdk@1.32.2",
         language: Language::Node,
         eras: &["legacy"],
+        serves: &[("auto", "2025-11-25")],
         probes_apart: false,
     },
 ];
@@ -121,7 +130,8 @@ fn try_run(flags: &InteropFlags) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let mut programs = Vec::new();
     for client in CLIENTS {
-        let sessions = sessions(client, &flags.only);
+        let mut sessions = sessions(client, &flags.only);
+        sessions.extend(our_sessions(client, &flags.only));
         if sessions.is_empty() {
             continue;
         }
@@ -158,9 +168,10 @@ fn servers(flags: &InteropFlags) -> Result<PathBuf, String> {
             .canonicalize()
             .map_err(|error| format!("{}: {error}", folder.display()));
     }
-    let built: Result<Vec<_>, _> = SERVERS
-        .iter()
-        .map(|server| workspace::build_example(server.name, false))
+    let names = SERVERS.iter().map(|server| server.name);
+    let built: Result<Vec<_>, _> = names
+        .chain([OUR_CLIENT])
+        .map(|name| workspace::build_example(name, false))
         .collect();
     let parent = built?
         .first()
@@ -172,8 +183,18 @@ fn servers(flags: &InteropFlags) -> Result<PathBuf, String> {
 struct Session {
     name: String,
     era: &'static str,
-    server: &'static Server,
+    other: Other,
 }
+
+/// What the client of a session is, or its server, that the SDK is not.
+enum Other {
+    Server(&'static Server),
+    /// Our client, which expects this revision.
+    Client(&'static str),
+}
+
+/// The example that is our client.
+const OUR_CLIENT: &str = "check-server";
 
 fn sessions(client: &Client, only: &[String]) -> Vec<Session> {
     let pairs = client
@@ -184,40 +205,69 @@ fn sessions(client: &Client, only: &[String]) -> Vec<Session> {
     let all = all.map(|(era, server)| Session {
         name: format!("{}/{era}/{}", client.name, server.name),
         era,
-        server,
+        other: Other::Server(server),
     });
-    all.filter(|session| only.is_empty() || only.iter().any(|part| session.name.contains(part)))
-        .collect()
+    all.filter(|session| session.is_wanted(only)).collect()
+}
+
+fn our_sessions(server: &Client, only: &[String]) -> Vec<Session> {
+    let all = server.serves.iter().map(|(era, version)| Session {
+        name: format!("ours/{era}/{}", server.name),
+        era,
+        other: Other::Client(version),
+    });
+    all.filter(|session| session.is_wanted(only)).collect()
 }
 
 impl Session {
+    fn is_wanted(&self, only: &[String]) -> bool {
+        only.is_empty() || only.iter().any(|part| self.name.contains(part))
+    }
+
     fn run(
         &self,
         client: &Client,
         program: &install::Program,
-        servers: &Path,
+        examples: &Path,
         cache: &Path,
         tally: &mut Tally,
     ) -> Result<(), String> {
         let records = cache.join("records").join(self.name.replace('/', "-"));
-        empty_folder(&records).map_err(|error| format!("{}: {error}", records.display()))?;
-        let spy = std::env::current_exe().map_err(|error| format!("find xtask: {error}"))?;
-        let mut command = program.command();
-        command.args([self.era, self.server.name]);
-        command
-            .arg(spy)
-            .arg("interop-spy")
-            .arg(&records)
-            .arg(self.server.spying);
-        command.arg(servers.join(self.server.name));
+        let command = match self.other {
+            Other::Server(server) => self.spied(program, server, examples, &records)?,
+            Other::Client(version) => {
+                program.served_to(&examples.join(OUR_CLIENT), &[self.era, version])
+            }
+        };
         let start = Instant::now();
-        let lines = lines_of(command)?;
+        let mut lines = lines_of(command)?;
         println!("== {} ({:.1} s)", self.name, start.elapsed().as_secs_f64());
-        let throwaway = usize::from(client.probes_apart && self.era != "legacy");
-        for line in lines.into_iter().chain(spy::judge(&records, throwaway)) {
+        if let Other::Server(_) = self.other {
+            let throwaway = usize::from(client.probes_apart && self.era != "legacy");
+            lines.extend(spy::judge(&records, throwaway));
+        }
+        for line in lines {
             tally.line(&self.named(&line));
         }
         Ok(())
+    }
+
+    /// The SDK's client, with the spy before an example.
+    fn spied(
+        &self,
+        program: &install::Program,
+        server: &Server,
+        examples: &Path,
+        records: &Path,
+    ) -> Result<Command, String> {
+        empty_folder(records).map_err(|error| format!("{}: {error}", records.display()))?;
+        let spy = std::env::current_exe().map_err(|error| format!("find xtask: {error}"))?;
+        let mut command = program.command();
+        command.args([self.era, server.name]);
+        command.arg(spy).arg("interop-spy");
+        command.arg(records).arg(server.spying);
+        command.arg(examples.join(server.name));
+        Ok(command)
     }
 
     /// `PASS check` becomes `PASS client/era/server: check`.
@@ -362,6 +412,8 @@ mod tests {
                 .count()
         };
         assert_eq!(names(&[]), 22);
+        let ours = CLIENTS.iter().flat_map(|client| our_sessions(client, &[]));
+        assert_eq!(ours.count(), 6);
         assert_eq!(names(&["py2/modern".to_owned(), "ts1".to_owned()]), 5);
         assert_eq!(names(&["everything".to_owned()]), 6);
     }

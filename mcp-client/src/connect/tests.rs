@@ -167,7 +167,7 @@ async fn connecting_has_its_time_in_all() {
     let (client, ()) = tokio::join!(client, play);
     assert_eq!(
         client.unwrap_err().to_string(),
-        "no answer to `initialize` within 8s"
+        "no answer to `initialize` within 8.0s"
     );
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "no test needs all of it")]
 
+pub(crate) mod warnings;
+
 use std::future::poll_fn;
 
 use mcp_client::transport::{Encode, Receiver as _, Sender as _, Transport};

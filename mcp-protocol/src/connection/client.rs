@@ -1,6 +1,7 @@
 //! The client's side of a connection.
 
 mod calls;
+mod lists;
 mod questions;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -20,8 +21,8 @@ use super::negotiate::{self, NegotiationError, Next, Peer, Stage, Waiting};
 use crate::compat;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{
-    BadMessage, Batch, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
-    Response,
+    BadMessage, Batch, Incoming, Message, Notification, ProgressToken, RawJson, ReplyId, Request,
+    RequestId, Response,
 };
 use crate::methods::{
     ClientNotification, ClientRequest, ClientResult, Method, ServerNotification, ServerRequest,
@@ -70,6 +71,9 @@ pub enum Ignored {
     /// Not a message: whatever runs there prints something else.
     #[error("not a message: {}", .0.error.message)]
     Junk(BadMessage),
+    /// Some items of a list that was asked for. The others are its result.
+    #[error("{0}")]
+    Items(String),
     /// A message that has nothing to do with what is open, or that the server must not send.
     /// What is late is so too.
     #[error("{0}")]
@@ -80,6 +84,22 @@ pub enum Ignored {
 struct Question {
     id: RequestId,
     batch: Option<BatchId>,
+    /// What the server calls reports of progress by, and how far the last one was.
+    progress: Option<(ProgressToken, f64)>,
+}
+
+impl Question {
+    /// Takes note of a report of progress. Whether it belongs to this question and says more
+    /// than the last.
+    fn goes_on(&mut self, report: &ProgressParams) -> bool {
+        match &mut self.progress {
+            Some((token, last)) if *token == report.progress_token && report.progress > *last => {
+                *last = report.progress;
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// One server, as the client sees it.
@@ -207,8 +227,14 @@ impl ClientConnection {
     /// Tells the server something, if its revision has such a notification.
     ///
     /// That a call is cancelled and that the session has begun is told without being asked to.
+    /// A report of progress is passed on if an open question has asked for it and it says more
+    /// than the one before.
     pub fn notify(&mut self, notification: ClientNotification) {
         let fits = match &notification {
+            ClientNotification::Progress(report) => {
+                let mut questions = self.questions.values_mut();
+                questions.any(|question| question.goes_on(report))
+            }
             ClientNotification::Initialized(_) | ClientNotification::Cancelled(_) => false,
             ClientNotification::Custom(..) => self.era().is_some(),
             _ => self.era() == Some(Era::Legacy),
@@ -299,7 +325,12 @@ impl ClientConnection {
             (_, id) => CallId::from_wire(id.as_ref().and_then(RequestId::as_integer)),
         };
         match call.and_then(|call| Some((call, self.calls.close(call)?))) {
-            Some((id, call)) => self.done(id, call.outcome(answer), now),
+            Some((id, call)) => {
+                let (outcome, ignored) = call.outcome(answer);
+                let ignored = ignored.map(|why| ClientOutput::Ignored(Ignored::Items(why)));
+                self.output.extend(ignored);
+                self.done(id, outcome, now);
+            }
             None => {
                 let id = id.map_or("none".to_owned(), |id| id.to_string());
                 self.ignore(format_args!("an answer to no open request, id {id}"));
@@ -343,7 +374,13 @@ impl ClientConnection {
                 let ask = AskId::new(self.asked);
                 self.asked += 1;
                 self.was_asked = true;
-                self.questions.insert(ask, Question { id, batch });
+                let token = request.meta().and_then(|meta| meta.progress_token.clone());
+                let question = Question {
+                    id,
+                    batch,
+                    progress: token.map(|token| (token, f64::NEG_INFINITY)),
+                };
+                self.questions.insert(ask, question);
                 self.output
                     .push_back(ClientOutput::Ask(ask, request.into()));
             }

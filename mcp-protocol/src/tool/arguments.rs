@@ -1,13 +1,17 @@
-//! Arguments of a call: decoded at full speed, and explained at leisure when they do not fit.
+//! Arguments of a call: encoded without what is absent, decoded at full speed, and explained at
+//! leisure when they do not fit.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
 
+use super::ToolArgs;
 use super::members::{Members, Rules};
 use crate::RawJson;
+use crate::wire::wire;
 
 /// Longest message, in characters. What a caller sent is quoted in it, and may be long.
 const MESSAGE: usize = 400;
@@ -63,6 +67,43 @@ impl std::error::Error for ArgumentError {}
 impl From<serde_path_to_error::Error<serde_json::Error>> for ArgumentError {
     fn from(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
         Self::new(place(error.path()), message(error.inner()))
+    }
+}
+
+/// Encodes the arguments of a call. A member that is `null`, as serde writes a field that is
+/// `None`, is left out unless the schema of the tool wants it: not every server knows that
+/// `null` may mean absent. What is inside of a member is left to serde.
+///
+/// # Errors
+///
+/// When the arguments cannot be JSON.
+pub fn encode_arguments<T: ToolArgs + Serialize>(arguments: &T) -> serde_json::Result<RawJson> {
+    let encoded = RawJson::encode(arguments)?;
+    let Ok(mut object) = encoded.decode::<Object>() else {
+        return Ok(encoded);
+    };
+    let nulls = object.extra.iter().filter(|(_, value)| value.is_null());
+    let nulls: Vec<_> = nulls.map(|(name, _)| name.to_owned()).collect();
+    if nulls.is_empty() {
+        return Ok(encoded);
+    }
+    let schema = T::definition().input_schema.decode::<Schema>();
+    let required = schema.unwrap_or_default().required.unwrap_or_default();
+    for name in nulls.iter().filter(|name| !required.contains(name)) {
+        object.extra.remove(name);
+    }
+    RawJson::encode(&object)
+}
+
+wire! {
+    /// Any object.
+    open struct Object {}
+}
+
+wire! {
+    /// What of a schema has to be known.
+    struct Schema {
+        optional "required" => required: Vec<String>,
     }
 }
 

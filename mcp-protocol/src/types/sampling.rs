@@ -44,6 +44,33 @@ wire! {
     }
 }
 
+impl CreateMessageParams {
+    /// Whether what the model has called is answered as it has to be: by the person's next
+    /// message, by one [`ToolResultContent`] for each [`ToolUseContent`], and nothing else.
+    #[must_use]
+    pub fn has_results_in_place(&self) -> bool {
+        let mut open = Vec::new();
+        let all = self.messages.iter().all(|message| {
+            let blocks = message.content.blocks();
+            let (mut uses, mut results) = (Vec::new(), Vec::new());
+            for block in blocks {
+                match block {
+                    SamplingBlock::ToolUse(call) => uses.push(&call.id),
+                    SamplingBlock::ToolResult(result) => results.push(&result.tool_use_id),
+                    _ => {}
+                }
+            }
+            results.sort_unstable();
+            uses.sort_unstable();
+            let alone = results.len() == blocks.len() && message.role == Role::User;
+            let fits = results == open && (results.is_empty() || alone);
+            open = uses;
+            fits
+        });
+        all && open.is_empty()
+    }
+}
+
 wire! {
     /// One message of a conversation with the model.
     pub open struct SamplingMessage {

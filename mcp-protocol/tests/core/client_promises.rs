@@ -393,6 +393,8 @@ impl Model {
             assert!(self.open.values().any(|open| open.id == Some(id)));
             self.cancelled.push(id);
         } else if let Some(id) = sent.get("id") {
+            let token = sent["params"].pointer("/_meta/progressToken");
+            assert!(token.is_none_or(|token| token == id), "a token of another");
             let id = id.as_u64().expect("ours are numbers");
             assert!(id > self.sent, "an id was used again");
             self.sent = id;
@@ -414,6 +416,11 @@ impl Model {
     fn answered(&mut self, reply: &Value) {
         let version = self.version();
         assert!(version.is_none_or(|version| version.era() == Era::Legacy));
+        assert_eq!(reply.get("method"), None, "a batch is of answers only");
+        if let Some(error) = reply.get("error") {
+            let code = error["code"].as_i64();
+            assert!(matches!(code, Some(-32603..=-32600)) && error["message"].is_string());
+        }
         let owed = self.owed.get_mut(&reply["id"].to_string());
         let owed = owed.expect("the server has asked");
         *owed = owed.checked_sub(1).expect("each is answered once");
@@ -447,7 +454,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Covers J01c, J02c, J03c, J04c, J07c, C02c, C03c, C06, D17, J15c, J19, P07, S08, B-224c.
+    /// Covers J01c, J02c, J03c, J04c, J07c, J08c, J15c, J16c, J19, C02c, C03c, C06, D17.
+    /// Covers EC01c, EC02c, EC05c, P01c, P07, S08, B-224c.
     #[test]
     fn promises_of_a_client_hold_over_any_history(
         era in proptest::sample::select(vec![None, Some(Era::Legacy), Some(Era::Modern)]),

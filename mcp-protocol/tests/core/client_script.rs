@@ -656,6 +656,115 @@ fn a_call_says_only_what_its_revision_has() {
     );
 }
 
+/// Covers M13c.
+#[test]
+fn trace_context_goes_on_as_it_is() {
+    let call = r#"tools/call {"name": "x", "_meta": {"baggage": "a=%20b", "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "tracestate": "a=1"}}"#;
+    check_modern(&format!("? call a {call}\n< 2 {call}"));
+    let call = call.replace(" {", " = {").replacen(": = {", ": {", 1);
+    let (request, sent) = (call.replacen(" = ", " ", 1), call);
+    check_legacy("2025-11-25", &format!("? call a {request}\n< 3 {sent}"));
+}
+
+/// Covers CP06.
+#[test]
+fn what_is_filled_in_already_is_told_to_who_knows_what_it_is() {
+    let argument =
+        r#""ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}"#;
+    let context = r#""context": {"arguments": {"b": "c"}}"#;
+    let server =
+        r#""capabilities": {"completions": {}}, "serverInfo": {"name": "server", "version": "1"}"#;
+    for (version, sent) in [
+        ("2024-11-05", format!("{{{argument}}}")),
+        ("2025-03-26", format!("{{{argument}}}")),
+        ("2025-06-18", format!("{{{argument}, {context}}}")),
+        ("2025-11-25", format!("{{{argument}, {context}}}")),
+    ] {
+        check_only(
+            Era::Legacy,
+            &format!(
+                r#"
+                ? connect
+                < 1 initialize
+                > 1 ok {{"protocolVersion": "{version}", {server}}}
+                < notifications/initialized
+                ! connected {version}
+                ? call a completion/complete {{{argument}, {context}}}
+                < 2 completion/complete = {sent}
+                "#
+            ),
+        );
+    }
+}
+
+#[test]
+fn an_item_of_a_list_that_cannot_be_read_costs_itself_only() {
+    for (method, member, item, bad) in [
+        (
+            "tools/list",
+            "tools",
+            r#"{"name": "x", "inputSchema": {}}"#,
+            r#"{"name": "y"}"#,
+        ),
+        (
+            "resources/list",
+            "resources",
+            r#"{"name": "x", "uri": "a:b"}"#,
+            r#"{"uri": 5}"#,
+        ),
+        (
+            "resources/templates/list",
+            "resourceTemplates",
+            r#"{"name": "x", "uriTemplate": "a:b"}"#,
+            "null",
+        ),
+        (
+            "prompts/list",
+            "prompts",
+            r#"{"name": "x"}"#,
+            r#"{"name": "y", "arguments": 5}"#,
+        ),
+    ] {
+        let capabilities = r#"{"tools": {}, "resources": {}, "prompts": {}}"#;
+        for (connected, id) in [
+            (
+                format!(
+                    r#"{PROBE}
+                > 1 ok {{"supportedVersions": ["2026-07-28"], "capabilities": {capabilities}}}
+                ! connected 2026-07-28"#
+                ),
+                2,
+            ),
+            (
+                format!(
+                    r#"{PROBE}
+                > 1 error -32601
+                < 2 initialize
+                > 2 ok {{"protocolVersion": "2025-11-25", "capabilities": {capabilities}, "serverInfo": {{"name": "s", "version": "1"}}}}
+                < notifications/initialized
+                ! connected 2025-11-25"#
+                ),
+                3,
+            ),
+        ] {
+            let next = id + 1;
+            check(&format!(
+                r#"{connected}
+                ? call a {method}
+                < {id} {method}
+                > {id} ok {{"{member}": [{item}, {bad}, {item}, 5], "nextCursor": "n", "ttlMs": 7, "own": 1}}
+                ! ignored 2 of 4 `{member}` cannot be read, the first at 1:
+                ! done a ok {{"{member}": [{item}, {item}], "nextCursor": "n", "ttlMs": 7, "own": 1}}
+                ? call b {method}
+                < {next} {method}
+                > {next} ok {{"{member}": {bad}}}
+                ! done b Unreadable
+                "#
+            ));
+        }
+    }
+}
+
 /// Covers L09c, B-070c.
 #[test]
 fn a_call_that_cannot_be_served_is_not_sent() {
@@ -976,6 +1085,33 @@ fn what_was_not_declared_is_refused() {
     );
 }
 
+/// Covers EL01.
+#[test]
+fn who_shows_no_forms_does_not_say_to_older_servers_that_users_can_be_asked() {
+    for (version, declared) in [
+        (
+            ProtocolVersion::V2025_11_25,
+            r#"{"elicitation": {"url": {}}}"#,
+        ),
+        (ProtocolVersion::V2025_06_18, "{}"),
+    ] {
+        let mut config = config();
+        config.versions = vec![version];
+        let by_page = serde_json::from_str(r#"{"elicitation": {"url": {}}}"#);
+        config.capabilities = by_page.expect("one mode");
+        let info = r#"{"name": "scripted", "version": "1.0.0"}"#;
+        check_with(
+            config,
+            &format!(
+                r#"
+                ? connect
+                < 1 initialize = {{"protocolVersion": "{version}", "capabilities": {declared}, "clientInfo": {info}}}
+                "#
+            ),
+        );
+    }
+}
+
 /// Covers C03c, C05c, C08.
 #[test]
 fn a_question_may_be_withdrawn_and_is_then_not_answered() {
@@ -1002,7 +1138,7 @@ fn a_question_may_be_withdrawn_and_is_then_not_answered() {
     );
 }
 
-/// Covers J06c.
+/// Covers J06c, SE06c.
 #[test]
 fn questions_are_limited_and_their_ids_unique() {
     check_legacy(
@@ -1051,6 +1187,73 @@ fn a_legacy_server_is_notified_of_what_its_revision_has() {
         ? notify notifications/own
         < notifications/own
         ",
+    );
+}
+
+/// Covers P02c, P03c, P06, B-239.
+#[test]
+fn who_is_asked_reports_progress_to_who_wants_it_and_only_forwards() {
+    check_legacy(
+        "2025-11-25",
+        r#"
+        > 1 roots/list {"_meta": {"progressToken": "t-1"}}
+        ! ask q roots/list
+        > 2 roots/list
+        ! ask r roots/list
+        ? notify notifications/progress {"progressToken": "t-1", "progress": 0.0}
+        < notifications/progress {"progressToken": "t-1", "progress": 0.0}
+        ? notify notifications/progress {"progressToken": "t-1", "progress": 0}
+        -
+        ? notify notifications/progress {"progressToken": "t-1", "progress": 0.5}
+        < notifications/progress {"progressToken": "t-1", "progress": 0.5}
+        ? notify notifications/progress {"progressToken": "t-1", "progress": 0.4}
+        -
+        ? notify notifications/progress {"progressToken": 1, "progress": 1}
+        -
+        ? notify notifications/progress {"progressToken": 2, "progress": 1}
+        -
+        ? answer q
+        < 1 ok
+        ? notify notifications/progress {"progressToken": "t-1", "progress": 1}
+        -
+        "#,
+    );
+    check_modern(
+        r#"
+        ? notify notifications/progress {"progressToken": 1, "progress": 1}
+        -
+        "#,
+    );
+}
+
+/// Covers EL11.
+#[test]
+fn the_end_of_a_page_that_nobody_knows_harms_nothing() {
+    check_legacy(
+        "2025-11-25",
+        r#"
+        > notifications/elicitation/complete {"elicitationId": "nobody's"}
+        ! heard notifications/elicitation/complete
+        > notifications/elicitation/complete {}
+        ! ignored
+        "#,
+    );
+}
+
+/// Covers LG07.
+#[test]
+fn a_log_message_belongs_to_no_call() {
+    check_modern(
+        r#"
+        ? log a tools/list
+        < 2 tools/list
+        > notifications/message {"level": "error", "data": "whose?"}
+        ! heard notifications/message
+        ? log b tools/list
+        < 3 tools/list
+        > notifications/message {"level": "error", "data": "whose?"}
+        ! heard notifications/message
+        "#,
     );
 }
 
@@ -1134,6 +1337,32 @@ fn a_stream_is_acknowledged_and_then_lasts() {
         ! done s Cancelled
         > notifications/tools/list_changed {"_meta": {"io.modelcontextprotocol/subscriptionId": 2}}
         ! ignored
+        "#,
+    );
+}
+
+/// Covers S05c, S08.
+#[test]
+fn streams_are_told_apart() {
+    check_modern(
+        r#"
+        ? call s subscriptions/listen {"notifications": {"toolsListChanged": true}}
+        < 2 subscriptions/listen
+        ? call t subscriptions/listen {"notifications": {"toolsListChanged": true}}
+        < 3 subscriptions/listen
+        > notifications/subscriptions/acknowledged {"notifications": {}, "_meta": {"io.modelcontextprotocol/subscriptionId": 3}}
+        ! heard notifications/subscriptions/acknowledged of t
+        > notifications/subscriptions/acknowledged {"notifications": {}, "_meta": {"io.modelcontextprotocol/subscriptionId": 2}}
+        ! heard notifications/subscriptions/acknowledged of s
+        > notifications/tools/list_changed {"_meta": {"io.modelcontextprotocol/subscriptionId": 2}}
+        ! heard notifications/tools/list_changed of s
+        > notifications/tools/list_changed {"_meta": {"io.modelcontextprotocol/subscriptionId": 3}}
+        ! heard notifications/tools/list_changed of t
+        ? cancel s
+        < notifications/cancelled {"requestId": 2}
+        ! done s Cancelled
+        > notifications/tools/list_changed {"_meta": {"io.modelcontextprotocol/subscriptionId": 3}}
+        ! heard notifications/tools/list_changed of t
         "#,
     );
 }

@@ -13,7 +13,7 @@
 //! ? call a tools/call {…}         the application calls; the call is `a` from now on
 //! ? follow a 500 900 tools/call   … wants progress, waits 500 ms for each and 900 in all
 //! ? log a tools/call              … wants log messages
-//! ? cancel a | notify notifications/x
+//! ? cancel a | notify notifications/x {…}
 //! ? answer q | sample q | refuse q    a question has its answer
 //! ? skip                          the transport has skipped a long line
 //! ? eof | shutdown | wait 500     the input ends; we end; milliseconds pass
@@ -141,11 +141,8 @@ impl Play {
                 let (call, reason) = (self.named(name)?, Some("enough".to_owned()));
                 self.connection.cancel(call, reason, self.now);
             }
-            ["notify", method] => {
-                let notification = ClientNotification::parse(method.into(), None);
-                let notification = notification.expect("it has no parameters of its own");
-                self.connection.notify(notification);
-            }
+            ["notify", method] => self.notify(method, None),
+            ["notify", method, params] => self.notify(method, Some(parse(params).into())),
             ["answer", name] => {
                 let result = ListRootsResult::new(vec![Root::new("file:///a")]);
                 let result = ClientResult::ListRoots(result);
@@ -179,6 +176,12 @@ impl Play {
         Ok(())
     }
 
+    fn notify(&mut self, method: &str, params: Option<RawJson>) {
+        let notification = ClientNotification::parse(method.into(), params);
+        self.connection
+            .notify(notification.expect("it fits the method"));
+    }
+
     fn call(&mut self, name: &str, request: &str, options: CallOptions) {
         let (method, params) = request.split_once(' ').unwrap_or((request, "{}"));
         let params = Some(RawJson::from(parse(params)));
@@ -209,7 +212,10 @@ impl Play {
                     && contains(&sent["params"], &members(rest))
             }
             (_, "ok") => is_id() && contains(&sent["result"], &members(third)),
-            (_, "error") => is_id() && sent["error"]["code"] == parse(third),
+            (_, "error") => {
+                let error = &sent["error"];
+                is_id() && error["code"] == parse(third) && error["message"].is_string()
+            }
             (_, method) => {
                 let exact = members(third.trim_start_matches("= "));
                 let params = match third.starts_with("= ") {

@@ -283,7 +283,6 @@ fn members_that_a_revision_does_not_have_are_sent_all_the_same() {
                 json!({
                     "ref": { "type": "ref/prompt", "name": "a", "title": "A" },
                     "argument": { "name": "a", "value": "" },
-                    "context": {},
                 }),
             ),
         ] {

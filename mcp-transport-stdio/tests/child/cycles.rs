@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_transport_stdio::child::{ServerCommand, Shutdown};
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
 
-use crate::server::{Server, checks, children, names, script, threads, until};
+use crate::server::{Server, checks, script};
+use crate::traces::{descriptors, settled};
 
 checks! {
     two_hundred_servers_of_each_kind_leave_nothing_behind,
@@ -27,6 +28,7 @@ const KINDS: &[&str] = &[
 
 const TIMES: u32 = 200;
 
+/// Covers T08, B-266.
 fn two_hundred_servers_of_each_kind_leave_nothing_behind() {
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
@@ -91,21 +93,4 @@ async fn cycle(command: &ServerCommand, number: u32) {
             server.handle.wait().await;
         }
     }
-}
-
-/// Waits until there are no tasks, threads and children, and only these descriptors.
-fn settled(before: &[String]) {
-    until(
-        || Handle::current().metrics().num_alive_tasks() == 0,
-        "no task is left",
-    );
-    until(|| threads() == 0, "no thread is left");
-    until(|| children().is_empty(), "no child is left, dead or alive");
-    if !before.is_empty() {
-        until(|| descriptors() == before, "no descriptor is left");
-    }
-}
-
-fn descriptors() -> Vec<String> {
-    names("/proc/self/fd")
 }

@@ -9,10 +9,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::join;
 use tokio::time::timeout;
 
-use crate::server::{
-    IMPATIENT, LONG, PATIENT, Server, checks, children, is_gone, runtime, script, state, threads,
-    until,
-};
+use crate::server::{IMPATIENT, PATIENT, Server, checks, runtime, script};
+use crate::traces::{LONG, children, is_gone, state, threads, until};
 
 checks! {
     a_server_that_heeds_the_end_of_its_input_gets_no_signal,
@@ -55,6 +53,7 @@ const ALL_PATIENCE: Shutdown = Shutdown {
     ..PATIENT
 };
 
+/// Covers T08, A-34, B-269.
 fn a_server_that_heeds_the_end_of_its_input_gets_no_signal() {
     let heeds = "trap 'echo told' TERM; echo ready; cat; echo ends";
     runtime().block_on(async {
@@ -68,6 +67,7 @@ fn a_server_that_heeds_the_end_of_its_input_gets_no_signal() {
     });
 }
 
+/// Covers T08, B-260.
 fn a_server_is_told_to_end_when_the_end_of_input_is_not_enough() {
     runtime().block_on(async {
         for (ignores, expected) in [
@@ -92,6 +92,7 @@ fn a_server_is_told_to_end_when_the_end_of_input_is_not_enough() {
     });
 }
 
+/// Covers T08, B-260.
 fn a_server_that_ignores_everything_is_killed() {
     let ignores = "trap '' TERM INT HUP; sleep 1000 & echo $!; while :; do sleep 1000; done";
     runtime().block_on(async {
@@ -104,6 +105,7 @@ fn a_server_that_ignores_everything_is_killed() {
     });
 }
 
+///
 fn a_second_end_is_the_first() {
     runtime().block_on(async {
         let server = Server::start(&script("cat >/dev/null; exit 5")).await;
@@ -129,6 +131,7 @@ fn a_signal_from_elsewhere_is_named() {
     });
 }
 
+/// Covers B-188.
 fn what_a_server_started_ends_with_it() {
     runtime().block_on(async {
         let mut server = Server::start(&script("sleep 1000 & echo $!; exit 7")).await;
@@ -157,6 +160,7 @@ fn kill(escaped: u32) {
     kill_process(id, Signal::KILL).expect("it lives");
 }
 
+/// Covers B-266.
 fn what_left_the_group_holds_up_nobody() {
     let escape = "setsid sh -c 'echo $$; exec sleep 1000' & cat";
     runtime().block_on(async {
@@ -196,6 +200,7 @@ fn the_end_is_known_when_nothing_more_is_received() {
     });
 }
 
+/// Covers B-266.
 fn a_writer_is_freed_when_the_input_is_ended() {
     runtime().block_on(async {
         let mut server = Server::start(&script("exec sleep 1000")).await;
@@ -249,6 +254,7 @@ fn a_server_may_end_its_output_and_live() {
 
 const FAMILY: &str = "trap '' TERM; sleep 1000 & echo $!; sleep 1000 <&0";
 
+/// Covers B-189, B-262.
 fn a_dropped_server_is_killed_with_all_it_started() {
     runtime().block_on(async {
         let mut server = Server::start(&script(FAMILY)).await;
@@ -285,6 +291,7 @@ fn a_handle_keeps_a_server_alive() {
     });
 }
 
+/// Covers B-264.
 fn a_server_is_killed_without_a_runtime() {
     let runtime = runtime();
     let (child, other, grandchild) = runtime.block_on(async {

@@ -1,20 +1,29 @@
-//! What servers get of an environment, asked by a process that has one of its own.
+//! What servers get of an environment and of its interrupts, asked by a process that has one of
+//! its own.
 
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 use mcp_transport_stdio::child::{EnvPolicy, LoginPath, ServerCommand};
 
-use crate::server::{ROLE, Server, checks, runtime};
+use rustix::process::{Signal, kill_current_process_group};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::server::{ROLE, Server, checks, runtime, script};
 
 checks! {
     by_default_nothing_but_what_is_allowed_passes,
     everything_passes_when_inherited,
     nothing_passes_when_empty,
     what_is_set_or_removed_wins,
+    an_interrupt_from_the_terminal_is_not_for_servers,
 }
 
 /// Starts a server as a role says and prints what it says.
 pub(crate) fn play(role: &str) -> ExitCode {
+    if role == "interrupted" {
+        return interrupted();
+    }
     let env = || ServerCommand::new("/usr/bin/env").login_path(LoginPath::Never);
     let tool = || ServerCommand::new("mcp-test-tool");
     let commands = match role {
@@ -51,6 +60,19 @@ pub(crate) fn play(role: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Asks a server something after an interrupt, as one by Ctrl+C, of the whole process group.
+fn interrupted() -> ExitCode {
+    runtime().block_on(async {
+        let mut interrupts = signal(SignalKind::interrupt()).expect("signals can be had");
+        let mut server = Server::start(&script("exec cat")).await;
+        kill_current_process_group(Signal::INT).expect("it is our own");
+        interrupts.recv().await;
+        let answer = server.exchange("still there").await;
+        println!("{}", answer.expect("it answers"));
+    });
+    ExitCode::SUCCESS
+}
+
 async fn print_lines(command: &ServerCommand) {
     let mut server = match command.spawn().await {
         Ok(child) => Server::new(child),
@@ -61,12 +83,14 @@ async fn print_lines(command: &ServerCommand) {
     }
 }
 
-/// Plays a role in a process that has nothing but `variables` in its environment.
+/// Plays a role in a process that has nothing but `variables` in its environment, and a process
+/// group of its own.
 pub(crate) fn lines(role: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let mut command = Command::new(std::env::current_exe().expect("this program has a name"));
     command
         .env_clear()
         .env(ROLE, role)
+        .process_group(0)
         .envs(variables.iter().copied());
     let output = command.output().expect("this program can be started");
     assert!(
@@ -88,6 +112,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("USER", "() { :; }; echo me"),
 ];
 
+/// Covers A-32, B-204.
 fn by_default_nothing_but_what_is_allowed_passes() {
     assert_eq!(
         lines("allow list", VARIABLES),
@@ -95,6 +120,7 @@ fn by_default_nothing_but_what_is_allowed_passes() {
     );
 }
 
+/// Covers A-32, B-204.
 fn everything_passes_when_inherited() {
     let mut all: Vec<_> = VARIABLES
         .iter()
@@ -105,10 +131,12 @@ fn everything_passes_when_inherited() {
     assert_eq!(lines("inherit", VARIABLES), all);
 }
 
+/// Covers B-204.
 fn nothing_passes_when_empty() {
     assert!(lines("empty", VARIABLES).is_empty());
 }
 
+/// Covers A-32, B-202.
 fn what_is_set_or_removed_wins() {
     let lines = lines("changes", VARIABLES);
     for (line, times) in [
@@ -116,6 +144,8 @@ fn what_is_set_or_removed_wins() {
         ("USER=somebody", 1),
         ("SECRET=other", 1),
         ("LANG=C", 1),
+        ("HOME=/home/me", 2),
+        ("PATH=/usr/bin:/bin", 2),
     ] {
         assert_eq!(
             lines.iter().filter(|printed| *printed == line).count(),
@@ -128,4 +158,9 @@ fn what_is_set_or_removed_wins() {
             .iter()
             .any(|line| line.contains("hunter2") || line.contains("()"))
     );
+}
+
+/// Covers B-195, B-196.
+fn an_interrupt_from_the_terminal_is_not_for_servers() {
+    assert_eq!(lines("interrupted", VARIABLES), ["still there"]);
 }

@@ -58,11 +58,13 @@ impl Home {
 
 const HONEST: &str = "eval \"$script\"\n";
 
+///
 fn a_command_is_found_where_the_login_shell_looks() {
     let home = Home::new("login", HONEST);
     assert_eq!(home.play("login twice")[0], home.found());
 }
 
+///
 fn a_login_shell_is_asked_once_for_all_servers() {
     let home = Home::new("login-once", HONEST);
     assert_eq!(home.play("login twice"), [home.found(), home.found()]);
@@ -79,6 +81,7 @@ fn what_else_a_login_shell_prints_is_ignored() {
     assert_eq!(home.play("login twice")[0], home.found());
 }
 
+///
 fn a_login_shell_that_hangs_is_left_alone() {
     // An interactive one hangs and, where none is tried, any login shell.
     let hang = "case $1 in -l) sleep 1000 & sleep 1000;; esac\n";
@@ -105,6 +108,7 @@ fn a_login_shell_that_knows_nothing_is_not_asked_again() {
     assert!(home.asked() <= 3);
 }
 
+///
 fn a_path_that_was_set_is_final() {
     let home = Home::new("login-explicit", HONEST);
     let said = home.play("explicit path");

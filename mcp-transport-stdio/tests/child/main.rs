@@ -24,6 +24,8 @@ mod server;
 mod start;
 #[cfg(unix)]
 mod talk;
+#[cfg(unix)]
+mod traces;
 
 use std::process::ExitCode;
 

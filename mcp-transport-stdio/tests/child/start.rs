@@ -30,6 +30,7 @@ fn refused(command: &ServerCommand) -> SpawnError {
     spawned.expect_err("it cannot be started")
 }
 
+/// Covers B-200, B-205.
 fn a_command_that_is_not_found_is_named_with_the_path_that_was_searched() {
     let command = ServerCommand::new("no-such-server").env("PATH", "/no/where:/else/where");
     let error = refused(&command);
@@ -104,6 +105,7 @@ fn greeting(command: &ServerCommand) -> String {
     said.expect("the server says something")
 }
 
+/// Covers B-200.
 fn a_command_is_looked_up_in_the_path_of_the_server() {
     let folder = folder("looked-up");
     program(&folder.join("server"), "#!/bin/sh\necho here\n");
@@ -122,6 +124,7 @@ fn a_command_with_a_separator_is_seen_from_the_working_directory() {
     }
 }
 
+/// Covers SE03.
 fn arguments_arrive_as_they_are() {
     let odd = ["", "a b", "$HOME", "\"'\\", "*", "%PATH%", "-"];
     let command = script("printf '%s|' \"$@\"").arg("sh").args(odd);
@@ -136,6 +139,7 @@ fn a_command_can_be_started_again() {
     assert_ne!(greeting(&command), greeting(&command));
 }
 
+/// Covers SE06c.
 fn no_value_of_the_environment_is_shown() {
     let command = ServerCommand::new("no-such-server")
         .env("API_KEY", "hunter2 and more")
@@ -148,6 +152,8 @@ fn no_value_of_the_environment_is_shown() {
 }
 
 /// Descriptors that nobody closed for them go to all children; ours do not.
+///
+/// Covers B-038c.
 fn a_server_has_no_other_descriptors() {
     let list = "echo /proc/self/fd/*";
     let other = Command::new("sh").args(["-c", list]).output();

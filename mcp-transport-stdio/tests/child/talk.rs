@@ -22,6 +22,7 @@ checks! {
     a_server_that_is_gone_cannot_be_written_to,
 }
 
+/// Covers B-085, B-303.
 fn messages_of_any_size_go_both_ways() {
     runtime().block_on(async {
         let mut server = Server::start(&script("cat")).await;
@@ -33,6 +34,7 @@ fn messages_of_any_size_go_both_ways() {
     });
 }
 
+/// Covers B-085.
 fn a_huge_line_is_refused_and_the_next_is_taken() {
     let shout = "head -c 3000000 /dev/zero | tr '\\0' a; echo; echo next";
     runtime().block_on(async {
@@ -70,6 +72,7 @@ fn lines_of_standard_error_are_handed_over() {
     assert_eq!(*lines, ["one", "two \u{fffd}", "", "three"]);
 }
 
+/// Covers T05, B-300, B-305.
 fn a_flood_on_standard_error_holds_up_nobody() {
     let flood = "read line; yes 'a line of twenty-five' | head -n 200000 >&2; echo \"$line\"; \
                  echo the last >&2";
@@ -130,6 +133,7 @@ fn the_reason_is_known_when_a_server_ends_at_once() {
     });
 }
 
+/// Covers B-101.
 fn what_is_written_after_standard_output_was_closed_is_kept() {
     runtime().block_on(async {
         let late = "exec >&-; sleep 0.1; echo late >&2; exit 1";

@@ -1,4 +1,4 @@
-//! Clients from their registries, one folder each, once.
+//! SDKs from their registries, one folder each, once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,28 @@ pub(super) enum Missing {
     Other(String),
 }
 
-/// How a client's script is started.
+/// How the scripts on an SDK are started.
 pub(super) struct Program {
     interpreter: PathBuf,
-    script: PathBuf,
+    client: PathBuf,
+    server: PathBuf,
     folder: PathBuf,
 }
 
 impl Program {
+    /// Its client.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.interpreter);
-        command.arg(&self.script).current_dir(&self.folder);
+        command.arg(&self.client).current_dir(&self.folder);
         command.env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    }
+
+    /// A client of ours with these arguments, and with its server.
+    pub(super) fn served_to(&self, client: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(client);
+        command.args(arguments).current_dir(&self.folder);
+        command.arg(&self.interpreter).arg(&self.server);
         command
     }
 }
@@ -36,34 +46,34 @@ impl Program {
 pub(super) fn install(client: &Client, cache: &Path) -> Result<Program, Missing> {
     let folder = cache.join(client.name);
     let mark = folder.join("installed");
-    if fs::read_to_string(&mark).is_ok_and(|package| package == client.package) {
+    if fs::read_to_string(&mark).is_ok_and(|packages| packages == client.packages) {
         return Ok(program(client, folder));
     }
-    println!("installing {}", client.package);
+    println!("installing {}", client.packages);
     super::empty_folder(&folder).map_err(|error| other(&error))?;
     match client.language {
-        Language::Python => python(client.package, &folder)?,
-        Language::Node => node(client.package, &folder)?,
+        Language::Python => python(client.packages, &folder)?,
+        Language::Node => node(client.packages, &folder)?,
     }
-    fs::write(mark, client.package).map_err(|error| other(&error))?;
+    fs::write(mark, client.packages).map_err(|error| other(&error))?;
     Ok(program(client, folder))
 }
 
 fn program(client: &Client, folder: PathBuf) -> Program {
     let scripts = workspace::root().join("xtask/interop");
-    let (interpreter, script) = match client.language {
-        Language::Python => (folder.join("bin/python"), "py_client.py"),
-        Language::Node => ("node".into(), "ts_client.mjs"),
+    let (interpreter, client, server) = match client.language {
+        Language::Python => (folder.join("bin/python"), "py_client.py", "py_server.py"),
+        Language::Node => ("node".into(), "ts_client.mjs", "ts_server.mjs"),
     };
-    let script = scripts.join(script);
     Program {
         interpreter,
-        script,
+        client: scripts.join(client),
+        server: scripts.join(server),
         folder,
     }
 }
 
-fn python(package: &str, folder: &Path) -> Result<(), Missing> {
+fn python(packages: &str, folder: &Path) -> Result<(), Missing> {
     present("python3")?;
     finish(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
     let pip = [
@@ -77,11 +87,12 @@ fn python(package: &str, folder: &Path) -> Result<(), Missing> {
     finish(
         Command::new(folder.join("bin/python"))
             .args(pip)
-            .args(["install", package]),
+            .arg("install")
+            .args(packages.split(' ')),
     )
 }
 
-fn node(package: &str, folder: &Path) -> Result<(), Missing> {
+fn node(packages: &str, folder: &Path) -> Result<(), Missing> {
     present("node")?;
     present("npm")?;
     fs::write(folder.join("package.json"), r#"{"private":true}"#).map_err(|error| other(&error))?;
@@ -95,7 +106,8 @@ fn node(package: &str, folder: &Path) -> Result<(), Missing> {
     finish(
         Command::new("npm")
             .args(npm)
-            .args(["install", package])
+            .arg("install")
+            .args(packages.split(' '))
             .current_dir(folder),
     )
 }

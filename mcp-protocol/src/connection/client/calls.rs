@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::super::after;
 use super::super::calls::{CallId, CallMap};
+use super::lists;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{RawJson, RequestId};
-use crate::methods::{Method, ServerResult};
+use crate::methods::{Method, ResultError, ServerResult};
 use crate::types::LoggingLevel;
 use crate::version::{Era, ProtocolVersion};
 
@@ -96,17 +97,33 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Gives the answer its type.
-    pub(super) fn outcome(&self, answer: Result<RawJson, CallError>) -> Outcome {
-        let result = answer?;
-        let parsed = match self.era {
-            Era::Legacy => ServerResult::parse_complete(&self.method, &result),
-            Era::Modern => ServerResult::parse(&self.method, &result),
+    /// Gives the answer its type, and says what of it cannot be had. What is wrong with one
+    /// item of a list costs that item only.
+    pub(super) fn outcome(&self, answer: Result<RawJson, CallError>) -> (Outcome, Option<String>) {
+        let result = match answer {
+            Ok(result) => result,
+            Err(error) => return (Err(error), None),
         };
-        parsed.map(Box::new).map_err(|error| CallError::Unreadable {
-            why: error.to_string(),
-            result: Some(result),
-        })
+        let error = match self.parse(&result) {
+            Ok(parsed) => return (Ok(parsed.into()), None),
+            Err(error) => error,
+        };
+        let rest = lists::readable(&self.method, &result)
+            .and_then(|(rest, why)| Some((self.parse(&rest).ok()?, why)));
+        match rest {
+            Some((parsed, why)) => (Ok(parsed.into()), Some(why)),
+            None => {
+                let (why, result) = (error.to_string(), Some(result));
+                (Err(CallError::Unreadable { why, result }), None)
+            }
+        }
+    }
+
+    fn parse(&self, result: &RawJson) -> Result<ServerResult, ResultError> {
+        match self.era {
+            Era::Legacy => ServerResult::parse_complete(&self.method, result),
+            Era::Modern => ServerResult::parse(&self.method, result),
+        }
     }
 }
 

@@ -1,0 +1,148 @@
+//! More than anybody takes, from either side.
+
+mod support;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use mcp_client::transport::{
+    Encode, Frame, Receiver, RequestId, Sender, Transport, TransportError,
+};
+use mcp_client::{ClientNotification, Method, RawJson, ServerNotification};
+use serde_json::{Value, json};
+use support::{Server, builder, legacy, modern, said};
+use tokio::time::timeout;
+
+const FLOOD: usize = 20_000;
+
+/// Covers P05c, SE06c, B-218.
+#[tokio::test(start_paused = true)]
+async fn what_nobody_takes_is_bounded_and_the_replies_come_through() {
+    let (client, mut server) = modern(builder()).await;
+    let mut heard = client.notifications();
+    let (call, mut reports) = client.call_tool("chatty", ()).progress_stream();
+    let called = tokio::spawn(call.into_future());
+    let request = server.expect("tools/call").await;
+    let token = &request["params"]["_meta"]["progressToken"];
+    for number in 0..FLOOD {
+        let report = json!({ "progressToken": token, "progress": number });
+        server.notify("notifications/progress", report).await;
+        let message = json!({ "level": "info", "data": number });
+        server.notify("notifications/message", message).await;
+    }
+    server.answer(&request, said("done")).await;
+    called.await.unwrap().unwrap();
+    // The newest are there.
+    for number in FLOOD - 64..FLOOD {
+        assert_eq!(reports.next().await.unwrap().progress, number as f64);
+    }
+    assert!(reports.next().await.is_none());
+    for number in FLOOD - 256..FLOOD {
+        let ServerNotification::LogMessage(message) = heard.next().await.unwrap() else {
+            panic!("it is a log message");
+        };
+        assert_eq!(message.data, RawJson::from(json!(number)));
+    }
+    let more = timeout(Duration::from_secs(1), heard.next()).await;
+    assert!(more.is_err(), "nothing else waits");
+}
+
+/// How many messages come until the client writes no more.
+async fn count(server: &mut Server) -> usize {
+    let mut count = 0;
+    while server.next().await.is_some() {
+        count += 1;
+    }
+    count
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_application_that_floods_does_not_keep_its_client_from_reading() {
+    let (client, mut server) = legacy(builder()).await;
+    let called = tokio::spawn(client.call_tool("quick", ()).into_future());
+    server.serve("tools/call", said("done")).await;
+    for _ in 0..FLOOD {
+        let method = Method::from("notifications/own");
+        let notification = ClientNotification::parse(method, None);
+        client.notify(notification.expect("it has no parameters"));
+    }
+    let (_, written) = tokio::join!(
+        async {
+            called.await.unwrap().unwrap();
+            client.close().await;
+        },
+        count(&mut server)
+    );
+    assert!(written < FLOOD / 10, "{written} messages came first");
+}
+
+/// A server that has always something to say, up to a limit, and answers whatever it is asked.
+#[derive(Clone, Default)]
+struct Chatterbox(Arc<Mutex<Said>>);
+
+#[derive(Default)]
+struct Said {
+    asked: VecDeque<Value>,
+    count: usize,
+}
+
+impl Transport for Chatterbox {
+    type Receiver = Self;
+    type Sender = Self;
+
+    fn split(self) -> (Self, Self) {
+        (self.clone(), self)
+    }
+}
+
+impl Receiver for Chatterbox {
+    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Frame, TransportError>>> {
+        let mut said = self.0.lock().unwrap();
+        said.count += 1;
+        let chatter = json!({
+            "jsonrpc": "2.0", "method": "notifications/message",
+            "params": { "level": "info", "data": "never mind" },
+        });
+        let answer = said.asked.pop_front().map(|request| {
+            let result = match request["method"].as_str() {
+                Some("server/discover") => {
+                    json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} } })
+                }
+                _ => support::said("done"),
+            };
+            json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })
+        });
+        let message = answer.unwrap_or(chatter).to_string();
+        Poll::Ready((said.count < FLOOD).then(|| Ok(message.into())))
+    }
+}
+
+impl Sender for Chatterbox {
+    fn send(&mut self, message: &dyn Encode, _: Option<&RequestId>) {
+        let mut text = Vec::new();
+        message.encode(&mut text);
+        let message = serde_json::from_slice(&text).unwrap();
+        self.0.lock().unwrap().asked.push_back(message);
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn queued(&self) -> usize {
+        0
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_floods_does_not_keep_its_client_from_writing() {
+    let server = Chatterbox::default();
+    let client = builder().connect(server.clone()).await.unwrap();
+    for _ in 0..10 {
+        client.call_tool("quick", ()).await.unwrap();
+    }
+    let count = server.0.lock().unwrap().count;
+    assert!(count < FLOOD / 10, "{count} messages came first");
+}
