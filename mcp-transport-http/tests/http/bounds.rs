@@ -18,7 +18,9 @@ use crate::support::{
 };
 
 /// An endpoint that knows its callers by a header.
-fn known(describe: impl FnOnce(mcp_server::Server<Seen>) -> mcp_server::Server<Seen>) -> (Http<Seen>, Seen) {
+fn known(
+    describe: impl FnOnce(mcp_server::Server<Seen>) -> mcp_server::Server<Seen>,
+) -> (Http<Seen>, Seen) {
     let (server, seen) = server(describe);
     let http = Http::new(server).principal(|parts| {
         let user = parts.headers.get("x-user")?;
@@ -52,7 +54,9 @@ async fn a_principal_has_one_share_however_it_calls() {
 
     // Its sessions take from the same share.
     let reply = ann(&initialize(LEGACY)).send(&http).await;
-    let id = reply.header("mcp-session-id").expect("a handshake is no call");
+    let id = reply
+        .header("mcp-session-id")
+        .expect("a handshake is no call");
     let params = json!({ "name": "echo", "arguments": { "text": "hi" } });
     let body = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
     let call = ann(&legacy(body)).and("mcp-session-id", &id);
@@ -81,7 +85,11 @@ async fn sessions_have_shares_of_their_own() {
     ];
     until(|| seen.started() == 2).await;
     let arguments = json!({ "text": "hi" });
-    let refused = one.tool(3, "echo", arguments.clone()).await.messages().await;
+    let refused = one
+        .tool(3, "echo", arguments.clone())
+        .await
+        .messages()
+        .await;
     assert_eq!(refused[0]["error"]["data"]["scope"], "connection");
     let served = other.tool(1, "echo", arguments).await.messages().await;
     assert_eq!(text(&served[0]), "hi");
@@ -95,7 +103,9 @@ async fn callers_of_whom_nothing_else_is_known_go_by_their_address() {
     let call = async |last: u8, call: Call| {
         let mut request = call.post();
         let address = IpAddr::from(Ipv4Addr::new(10, 0, 0, last));
-        request.extensions_mut().insert(Peer(SocketAddr::new(address, 9)));
+        request
+            .extensions_mut()
+            .insert(Peer(SocketAddr::new(address, 9)));
         send(&http, request).await
     };
     let wait = watched_tool(1, "wait", json!({}));
@@ -163,11 +173,14 @@ async fn notices_that_nobody_reads_hold_up_no_calls() {
     let http = http.limits(|limits| limits.output = 10_000);
     let session = Session::open(&http, LEGACY).await;
     let subscribe = json!({ "uri": "test://x" });
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": subscribe });
+    let body =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": subscribe });
     session.call(body).send(&http).await.messages().await;
     let mut general = session.get(None).await;
     for step in 0..1_000 {
-        http.server().changes().resource(format!("test://x/{step:0100}"));
+        http.server()
+            .changes()
+            .resource(format!("test://x/{step:0100}"));
         let arguments = json!({ "text": "hi" });
         let served = session.tool(step, "echo", arguments).await.messages().await;
         assert_eq!(text(&served[0]), "hi");

@@ -14,7 +14,9 @@ use crate::support::{
 async fn a_request_is_answered_by_one_message() {
     let (http, _) = endpoint();
     for id in [json!(1), json!("1"), json!(0), json!("")] {
-        let reply = tool(id.clone(), "echo", json!({ "text": "hi" })).send(&http).await;
+        let reply = tool(id.clone(), "echo", json!({ "text": "hi" }))
+            .send(&http)
+            .await;
         assert_eq!(reply.status(), 200);
         assert_eq!(reply.header("mcp-session-id"), None);
         let message = reply.json().await;
@@ -36,7 +38,10 @@ async fn progress_makes_a_stream_that_ends_with_the_response() {
     assert_eq!(first.id, None, "nothing is resumed");
     assert_eq!(first.json()["params"]["progress"], 1.0);
     let messages = reply.messages().await;
-    assert_eq!(text(messages.last().expect("there is a response")), "stepped");
+    assert_eq!(
+        text(messages.last().expect("there is a response")),
+        "stepped"
+    );
 }
 
 /// Covers H03, H04.
@@ -66,7 +71,11 @@ async fn headers_that_do_not_repeat_the_body_are_refused() {
         let reply = call.send(&http).await;
         let status = reply.status();
         let message = reply.json().await;
-        assert_eq!(message["error"]["code"], -32020, "{:?}: {message}", call.headers);
+        assert_eq!(
+            message["error"]["code"], -32020,
+            "{:?}: {message}",
+            call.headers
+        );
         assert_eq!((status.as_u16(), &message["id"]), (400, &json!(7)));
     }
     for call in [
@@ -87,19 +96,63 @@ async fn schemas_choose_the_arguments_that_headers_repeat() {
     let cases = [
         (json!({}), vec![], true),
         (json!({ "region": null }), vec![], true),
-        (json!({ "region": "eu" }), vec![("mcp-param-region", "eu")], true),
+        (
+            json!({ "region": "eu" }),
+            vec![("mcp-param-region", "eu")],
+            true,
+        ),
         (json!({ "region": "eu" }), vec![], false),
-        (json!({ "region": "eu" }), vec![("mcp-param-region", "EU")], false),
-        (json!({ "region": "" }), vec![("mcp-param-region", "")], true),
+        (
+            json!({ "region": "eu" }),
+            vec![("mcp-param-region", "EU")],
+            false,
+        ),
+        (
+            json!({ "region": "" }),
+            vec![("mcp-param-region", "")],
+            true,
+        ),
         (json!({}), vec![("mcp-param-region", "eu")], false),
-        (json!({ "region": "ü" }), vec![("mcp-param-region", "=?base64?w7w=?=")], true),
-        (json!({ "region": "ü" }), vec![("mcp-param-region", "=?base64?w7w?=")], false),
-        (json!({ "region": "=?base64?" }), vec![("mcp-param-region", "=?base64?")], true),
-        (json!({ "level": 42 }), vec![("mcp-param-level", "42")], true),
-        (json!({ "level": 42 }), vec![("mcp-param-level", "42.0")], true),
-        (json!({ "level": -7 }), vec![("mcp-param-level", "-7")], true),
-        (json!({ "level": 42 }), vec![("mcp-param-level", "43")], false),
-        (json!({ "level": 42 }), vec![("mcp-param-level", "x")], false),
+        (
+            json!({ "region": "ü" }),
+            vec![("mcp-param-region", "=?base64?w7w=?=")],
+            true,
+        ),
+        (
+            json!({ "region": "ü" }),
+            vec![("mcp-param-region", "=?base64?w7w?=")],
+            false,
+        ),
+        (
+            json!({ "region": "=?base64?" }),
+            vec![("mcp-param-region", "=?base64?")],
+            true,
+        ),
+        (
+            json!({ "level": 42 }),
+            vec![("mcp-param-level", "42")],
+            true,
+        ),
+        (
+            json!({ "level": 42 }),
+            vec![("mcp-param-level", "42.0")],
+            true,
+        ),
+        (
+            json!({ "level": -7 }),
+            vec![("mcp-param-level", "-7")],
+            true,
+        ),
+        (
+            json!({ "level": 42 }),
+            vec![("mcp-param-level", "43")],
+            false,
+        ),
+        (
+            json!({ "level": 42 }),
+            vec![("mcp-param-level", "x")],
+            false,
+        ),
         (
             json!({ "level": 9_007_199_254_740_993_i64 }),
             vec![("mcp-param-level", "9007199254740992")],
@@ -110,16 +163,30 @@ async fn schemas_choose_the_arguments_that_headers_repeat() {
             vec![("mcp-param-level", "9007199254740993")],
             true,
         ),
-        (json!({ "dry": true }), vec![("mcp-param-dry", "true")], true),
-        (json!({ "dry": true }), vec![("mcp-param-dry", "True")], false),
-        (json!({ "inner": { "zone": "a" } }), vec![("mcp-param-zone", "a")], true),
+        (
+            json!({ "dry": true }),
+            vec![("mcp-param-dry", "true")],
+            true,
+        ),
+        (
+            json!({ "dry": true }),
+            vec![("mcp-param-dry", "True")],
+            false,
+        ),
+        (
+            json!({ "inner": { "zone": "a" } }),
+            vec![("mcp-param-zone", "a")],
+            true,
+        ),
         (json!({ "inner": { "zone": "a" } }), vec![], false),
         // Nobody's schema names it.
         (json!({}), vec![("mcp-param-other", "a")], true),
     ];
     for (arguments, headers, good) in cases {
         let call = tool(1, "route", arguments.clone());
-        let call = headers.iter().fold(call, |call, (name, value)| call.and(name, value));
+        let call = headers
+            .iter()
+            .fold(call, |call, (name, value)| call.and(name, value));
         let reply = call.send(&http).await;
         let status = reply.status();
         let code = reply.json().await["error"]["code"].clone();
@@ -154,7 +221,11 @@ async fn error_codes_have_their_status() {
         (without(ENVELOPE), 400, -32602),
         (without(CAPABILITIES), 400, -32602),
         (bare, 400, -32602),
-        (unknown.with("mcp-protocol-version", "v999.0.0"), 400, -32022),
+        (
+            unknown.with("mcp-protocol-version", "v999.0.0"),
+            400,
+            -32022,
+        ),
         (tool(1, "ask", json!({})), 400, -32021),
         (modern(1, "unknown/method", json!({})), 404, -32601),
         (modern(1, "initialize", json!({})), 404, -32601),
@@ -183,8 +254,15 @@ async fn a_body_that_is_no_message_is_refused_without_an_id() {
     assert_eq!(message["error"]["code"], -32700);
     assert!(message.get("id").is_none(), "{message}");
     let call = call.without("mcp-protocol-version");
-    let message = send(&http, call.request(Method::POST, "{bad")).await.json().await;
-    assert_eq!(message.get("id"), Some(&Value::Null), "as older clients know it");
+    let message = send(&http, call.request(Method::POST, "{bad"))
+        .await
+        .json()
+        .await;
+    assert_eq!(
+        message.get("id"),
+        Some(&Value::Null),
+        "as older clients know it"
+    );
 }
 
 /// Covers H06.
@@ -192,7 +270,10 @@ async fn a_body_that_is_no_message_is_refused_without_an_id() {
 async fn a_notification_is_accepted_without_a_word() {
     let (http, _) = endpoint();
     let mut call = modern(1, "notifications/cancelled", json!({ "requestId": 9 }));
-    call.body.as_object_mut().expect("it is an object").remove("id");
+    call.body
+        .as_object_mut()
+        .expect("it is an object")
+        .remove("id");
     let mut reply = send(&http, call.post()).await;
     assert_eq!(reply.status(), 202);
     assert_eq!(reply.header("content-type"), None);
@@ -207,7 +288,10 @@ async fn there_are_no_sessions_and_no_other_verbs() {
     let call = tool(1, "echo", json!({ "text": "hi" })).and("mcp-session-id", "made-up");
     let call = call.and("last-event-id", "1-2");
     let reply = call.send(&http).await;
-    assert_eq!((reply.status().as_u16(), reply.header("mcp-session-id")), (200, None));
+    assert_eq!(
+        (reply.status().as_u16(), reply.header("mcp-session-id")),
+        (200, None)
+    );
     for verb in [Method::GET, Method::PUT, Method::HEAD, Method::OPTIONS] {
         let reply = send(&http, call.request(verb.clone(), "")).await;
         assert_eq!(reply.status(), 405, "{verb}");
@@ -238,7 +322,9 @@ async fn closing_the_answer_cancels_the_request() {
 
 async fn listen(http: &Http<crate::support::Seen>) -> crate::support::Reply {
     let params = json!({ "notifications": { "toolsListChanged": true } });
-    modern("watch", "subscriptions/listen", params).send(http).await
+    modern("watch", "subscriptions/listen", params)
+        .send(http)
+        .await
 }
 
 /// Covers S01, S02, S06.
@@ -247,7 +333,10 @@ async fn a_subscription_is_a_stream() {
     let (http, _) = endpoint();
     let mut reply = listen(&http).await;
     let acknowledged = reply.message().await;
-    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(
+        acknowledged["method"],
+        "notifications/subscriptions/acknowledged"
+    );
     assert!(is_pending(reply.event()).await);
     http.server().changes().tools();
     let notice = reply.message().await;

@@ -12,7 +12,9 @@ use crate::support::{endpoint, send, server, tool};
 #[tokio::test]
 async fn only_known_hosts_and_origins_are_served() {
     let (http, _) = endpoint();
-    let http = http.allow_host("mcp.example.com").allow_origin("https://app.example.com");
+    let http = http
+        .allow_host("mcp.example.com")
+        .allow_origin("https://app.example.com");
     let cases = [
         ("localhost", None, 200),
         ("localhost:3000", None, 200),
@@ -33,7 +35,11 @@ async fn only_known_hosts_and_origins_are_served() {
         ("localhost:3000", Some("http://localhost:8080"), 403),
         ("localhost:3000", Some("http://127.0.0.1:3000"), 403),
         ("localhost:3000", Some("http://evil.example.com"), 403),
-        ("localhost:3000", Some("https://app.example.com.evil.org"), 403),
+        (
+            "localhost:3000",
+            Some("https://app.example.com.evil.org"),
+            403,
+        ),
         ("localhost:3000", Some("ftp://localhost:3000"), 403),
         ("localhost:3000", Some("localhost:3000"), 403),
         ("localhost:3000", Some("null"), 403),
@@ -92,7 +98,14 @@ async fn the_body_is_json_and_the_answer_may_be_either() {
         let got = call.clone().with(name, value).send(&http).await.status();
         assert_eq!(got.as_u16(), status, "{name}: {value}");
     }
-    assert_eq!(call.clone().without("content-type").send(&http).await.status(), 415);
+    assert_eq!(
+        call.clone()
+            .without("content-type")
+            .send(&http)
+            .await
+            .status(),
+        415
+    );
     assert_eq!(call.without("accept").send(&http).await.status(), 200);
 }
 

@@ -78,13 +78,19 @@ async fn a_handshake_that_fails_leaves_no_session() {
     let mut call = initialize(LEGACY);
     call.body["params"] = json!({});
     let reply = call.send(&http).await;
-    assert_eq!((reply.status().as_u16(), reply.header("mcp-session-id")), (400, None));
+    assert_eq!(
+        (reply.status().as_u16(), reply.header("mcp-session-id")),
+        (400, None)
+    );
     until(|| http.server().stats().connections == 0).await;
 
     let session = Session::open(&http, LEGACY).await;
     let again = initialize(LEGACY).and("mcp-session-id", &session.id);
     let message = again.send(&http).await.json().await;
-    assert_eq!(message["error"]["code"], -32600, "the session has begun already");
+    assert_eq!(
+        message["error"]["code"], -32600,
+        "the session has begun already"
+    );
 }
 
 /// Covers H12.
@@ -125,19 +131,38 @@ async fn a_session_is_forgotten_when_nothing_happens() {
     let general = session.get(None).await;
     let left = Session::open(&http, LEGACY).await;
     let reply = initialize(LEGACY).send(&http).await;
-    assert_eq!(reply.refusal().await, (503, -31503), "there is no room for a third");
+    assert_eq!(
+        reply.refusal().await,
+        (503, -31503),
+        "there is no room for a third"
+    );
 
     sleep(Duration::from_secs(61)).await;
     assert_eq!(left.tell(list(1)).await, 404);
-    assert_eq!(session.tell(json!({ "jsonrpc": "2.0", "method": "x" })).await, 202);
+    assert_eq!(
+        session
+            .tell(json!({ "jsonrpc": "2.0", "method": "x" }))
+            .await,
+        202
+    );
     Session::open(&http, LEGACY).await;
     // It counts from when the stream was closed.
     sleep(Duration::from_secs(3_600)).await;
     drop(general);
     sleep(Duration::from_secs(59)).await;
-    assert_eq!(session.tell(json!({ "jsonrpc": "2.0", "method": "x" })).await, 202);
+    assert_eq!(
+        session
+            .tell(json!({ "jsonrpc": "2.0", "method": "x" }))
+            .await,
+        202
+    );
     sleep(Duration::from_secs(61)).await;
-    assert_eq!(session.tell(json!({ "jsonrpc": "2.0", "method": "x" })).await, 404);
+    assert_eq!(
+        session
+            .tell(json!({ "jsonrpc": "2.0", "method": "x" }))
+            .await,
+        404
+    );
 }
 
 #[tokio::test]
@@ -165,7 +190,10 @@ async fn a_session_is_its_owners_alone() {
     assert_eq!(call.send(&http).await.status(), 404);
     let ben = call.clone().and("x-user", "ben");
     assert_eq!(ben.send(&http).await.status(), 404);
-    assert_eq!(send(&http, ben.request(Method::DELETE, "")).await.status(), 404);
+    assert_eq!(
+        send(&http, ben.request(Method::DELETE, "")).await.status(),
+        404
+    );
     assert_eq!(call.and("x-user", "ann").send(&http).await.status(), 200);
 }
 
@@ -205,7 +233,11 @@ async fn a_stream_is_resumed_while_its_call_goes_on() {
     let session = Session::open(&http, LEGACY).await;
     let mut first = session.tool(1, "wait", json!({})).await;
     let mut other = session.tool(2, "wait", json!({})).await;
-    let id = first.event().await.and_then(|event| event.id).expect("it is primed");
+    let id = first
+        .event()
+        .await
+        .and_then(|event| event.id)
+        .expect("it is primed");
     let mut second = session.get(Some(&id)).await;
     // Nobody gets what another stream is for, and only the newest reader of one gets anything.
     assert_eq!(first.event().await, None);
@@ -265,7 +297,11 @@ async fn only_so_much_waits_for_a_client_to_come_back() {
     let session = Session::open(&http, LEGACY).await;
     let arguments = json!({ "steps": 100, "width": 100 });
     let mut reply = session.tool(1, "steps", arguments).await;
-    let id = reply.event().await.and_then(|event| event.id).expect("it is primed");
+    let id = reply
+        .event()
+        .await
+        .and_then(|event| event.id)
+        .expect("it is primed");
     reply.messages().await;
     let messages = session.get(Some(&id)).await.messages().await;
     assert!((2..20).contains(&messages.len()), "{}", messages.len());
@@ -279,7 +315,11 @@ async fn a_stream_may_end_before_its_call_does() {
     let http = http.limits(|limits| limits.stream_age = Some(Duration::from_secs(5)));
     let session = Session::open(&http, LEGACY).await;
     let mut reply = session.tool(1, "wait", json!({})).await;
-    let primed = reply.event().await.and_then(|event| event.id).expect("it is primed");
+    let primed = reply
+        .event()
+        .await
+        .and_then(|event| event.id)
+        .expect("it is primed");
     let messages = reply.messages().await;
     assert_eq!(messages.len(), 1, "{messages:?}");
     drop(reply);
@@ -313,8 +353,7 @@ async fn a_cancelled_request_ends_its_stream_without_a_response() {
     reply.event().await.expect("it is primed");
     reply.message().await;
     let params = json!({ "requestId": 1 });
-    let cancel =
-        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
     assert_eq!(session.tell(cancel).await, 202);
     // Its id is free in the same moment.
     let mut again = session.tool(1, "echo", json!({ "text": "again" })).await;
@@ -353,7 +392,10 @@ async fn a_question_is_asked_on_the_stream_of_its_call() {
     let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
     assert_eq!(session.tell(answer).await, 202);
     assert_eq!(text(&reply.message().await), "yes: true");
-    assert!(is_pending(general.event()).await, "each message is on one stream");
+    assert!(
+        is_pending(general.event()).await,
+        "each message is on one stream"
+    );
 }
 
 /// Covers J15, J16.

@@ -20,7 +20,9 @@ async fn listen(
 ) -> (SocketAddr, Http<Seen>, Seen, Served) {
     let (server, seen) = server(describe);
     let http = Http::new(server);
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let listener = TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
     let served = tokio::spawn(http.clone().serve(listener));
     (address, http, seen, served)
@@ -50,7 +52,10 @@ impl Socket {
         }
         text += "\r\n";
         text += &body;
-        self.stream.write_all(text.as_bytes()).await.expect("it is read");
+        self.stream
+            .write_all(text.as_bytes())
+            .await
+            .expect("it is read");
     }
 
     /// Reads until something has come; gives all that came up to it.
@@ -62,7 +67,9 @@ impl Socket {
             }
             let mut bytes = [0; 4096];
             let read = self.stream.read(&mut bytes);
-            let read = timeout(Duration::from_secs(20), read).await.expect("it comes in time");
+            let read = timeout(Duration::from_secs(20), read)
+                .await
+                .expect("it comes in time");
             let read = read.expect("the server is there");
             assert!(read > 0, "it ended with {:?}", self.read);
             self.read += std::str::from_utf8(&bytes[..read]).expect("it is text");
@@ -72,23 +79,42 @@ impl Socket {
     /// One answer that is no stream: its status, and its message.
     async fn answer(&mut self) -> (u16, Value) {
         let head = self.until("\r\n\r\n").await;
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let length = head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next());
-        let length: usize = length.and_then(|length| length.parse().ok()).expect("it is whole");
+        let status = head
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        let length = head
+            .split("content-length: ")
+            .nth(1)
+            .and_then(|rest| rest.split("\r\n").next());
+        let length: usize = length
+            .and_then(|length| length.parse().ok())
+            .expect("it is whole");
         while self.read.len() < length {
             let mut bytes = [0; 4096];
-            let read = self.stream.read(&mut bytes).await.expect("the server is there");
+            let read = self
+                .stream
+                .read(&mut bytes)
+                .await
+                .expect("the server is there");
             self.read += std::str::from_utf8(&bytes[..read]).expect("it is text");
         }
         let rest = self.read.split_off(length);
         let body = std::mem::replace(&mut self.read, rest);
-        (status.expect("there is a status"), serde_json::from_str(&body).unwrap_or_default())
+        (
+            status.expect("there is a status"),
+            serde_json::from_str(&body).unwrap_or_default(),
+        )
     }
 }
 
 fn resident() -> usize {
     let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: usize = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    let pages: usize = statm
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse().ok())
+        .unwrap_or(0);
     pages * 4096
 }
 
@@ -124,12 +150,19 @@ async fn a_client_that_goes_away_cancels_its_request() {
 async fn nothing_else_is_served() {
     let (address, _http, _seen, _served) = listen(|server| server).await;
     let call = tool(1, "echo", json!({ "text": "hi" }));
-    let mut socket = Socket::post(address, &call.clone().and("origin", "http://evil.example")).await;
+    let mut socket =
+        Socket::post(address, &call.clone().and("origin", "http://evil.example")).await;
     assert_eq!(socket.answer().await.0, 403);
-    socket.write(&call.clone().with("host", "evil.example")).await;
+    socket
+        .write(&call.clone().with("host", "evil.example"))
+        .await;
     assert_eq!(socket.answer().await.0, 403);
     let request = "GET /other HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    socket.stream.write_all(request.as_bytes()).await.expect("it is read");
+    socket
+        .stream
+        .write_all(request.as_bytes())
+        .await
+        .expect("it is read");
     assert_eq!(socket.answer().await.0, 404);
     let mut long = call.and("x-long", &"x".repeat(300_000));
     long.body = Value::Null;
@@ -154,7 +187,9 @@ async fn shutting_down_ends_all_and_answers_what_was_begun() {
     assert_eq!(waiting.answer().await.0, 200);
     listening.until("\"result\"").await;
     listening.until("\r\n0\r\n\r\n").await;
-    let ended = timeout(Duration::from_secs(2), served).await.expect("it ends at once");
+    let ended = timeout(Duration::from_secs(2), served)
+        .await
+        .expect("it ends at once");
     ended.expect("nothing panicked").expect("nothing failed");
     assert!(TcpStream::connect(address).await.is_err());
 }

@@ -106,7 +106,11 @@ impl RunTools<Seen> for Kit {
                 seen.started.fetch_add(1, Ordering::SeqCst);
                 cx.progress(1.0, None);
                 let dropped = Dropped(&seen.dropped);
-                seen.gate.acquire().await.expect("nobody closes it").forget();
+                seen.gate
+                    .acquire()
+                    .await
+                    .expect("nobody closes it")
+                    .forget();
                 std::mem::forget(dropped);
                 "waited".to_owned()
             }
@@ -145,7 +149,10 @@ pub(crate) fn server(
     let server = Server::with_state("kit", "1.0.0", seen.clone())
         .tools::<Kit>()
         .resource(StaticResource::text("test://a%20b", "a", "A"));
-    (describe(server).build().expect("it is well described"), seen)
+    (
+        describe(server).build().expect("it is well described"),
+        seen,
+    )
 }
 
 /// Its endpoint, as it is by default.
@@ -202,7 +209,9 @@ impl Call {
         for (name, value) in &self.headers {
             request = request.header(name, value.as_bytes());
         }
-        request.body(Full::new(body.into())).expect("it is well formed")
+        request
+            .body(Full::new(body.into()))
+            .expect("it is well formed")
     }
 
     pub(crate) fn post(&self) -> Request<Full<Bytes>> {
@@ -236,7 +245,11 @@ pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> C
 
 /// A modern call of a tool.
 pub(crate) fn tool(id: impl Into<Value>, name: &str, arguments: Value) -> Call {
-    modern(id, "tools/call", json!({ "name": name, "arguments": arguments }))
+    modern(
+        id,
+        "tools/call",
+        json!({ "name": name, "arguments": arguments }),
+    )
 }
 
 /// The same, of somebody who wants to hear of progress.
@@ -283,7 +296,12 @@ impl<'a> Session<'a> {
         // An answer to what came behind it says that it has arrived.
         let ping = json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" });
         let reply = session.call(ping).send(http).await;
-        reply.response.into_body().collect().await.expect("it cannot fail");
+        reply
+            .response
+            .into_body()
+            .collect()
+            .await
+            .expect("it cannot fail");
         session
     }
 
@@ -321,7 +339,9 @@ impl<'a> Session<'a> {
 
     pub(crate) async fn delete(&self) -> StatusCode {
         let call = self.call(Value::Null);
-        send(self.http, call.request(Method::DELETE, "")).await.status()
+        send(self.http, call.request(Method::DELETE, ""))
+            .await
+            .status()
     }
 }
 
@@ -371,7 +391,10 @@ impl Reply {
 
     /// The whole body, which is one message.
     pub(crate) async fn json(self) -> Value {
-        assert_eq!(self.header("content-type").as_deref(), Some("application/json"));
+        assert_eq!(
+            self.header("content-type").as_deref(),
+            Some("application/json")
+        );
         let body = self.response.into_body().collect().await;
         let bytes = body.expect("it cannot fail").to_bytes();
         serde_json::from_slice(&bytes).expect("it is JSON")
