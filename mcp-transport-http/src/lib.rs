@@ -58,31 +58,9 @@
 //! | `serve` | yes | [`serve_http`], [`Http::serve`] |
 
 #[cfg(feature = "server")]
-mod body;
-#[cfg(feature = "server")]
-mod exchange;
-#[cfg(feature = "server")]
-mod headers;
-#[cfg(feature = "server")]
-mod limits;
-#[cfg(feature = "server")]
-mod origin;
-#[cfg(feature = "serve")]
-mod serve;
-#[cfg(feature = "server")]
 mod server;
-#[cfg(feature = "server")]
-mod sessions;
-#[cfg(feature = "server")]
-mod status;
-#[cfg(feature = "server")]
-mod visitors;
 
 #[cfg(feature = "server")]
-pub use body::Body;
-#[cfg(feature = "server")]
-pub use limits::Limits;
+pub use server::{Body, Http, Limits, Peer};
 #[cfg(feature = "serve")]
-pub use serve::{PATH, serve_http};
-#[cfg(feature = "server")]
-pub use server::{Http, Peer};
+pub use server::{PATH, serve_http};

@@ -5,8 +5,8 @@ use mcp_transport_http::Http;
 use serde_json::{Value, json};
 
 use crate::support::{
-    CAPABILITIES, ENVELOPE, endpoint, is_pending, modern, send, server, text, tool, until,
-    watched_tool,
+    CAPABILITIES, ENVELOPE, Event, Reply, Seen, endpoint, is_pending, modern, send, server, text,
+    tool, until, watched_tool,
 };
 
 /// Covers H01, H02.
@@ -53,7 +53,6 @@ async fn headers_that_do_not_repeat_the_body_are_refused() {
     let bad = [
         good.clone().without("mcp-protocol-version"),
         good.clone().with("mcp-protocol-version", "2025-11-25"),
-        good.clone().and("mcp-protocol-version", "2026-07-28"),
         good.clone().without("mcp-method"),
         good.clone().with("mcp-method", "tools/list"),
         good.clone().with("mcp-method", "TOOLS/CALL"),
@@ -78,6 +77,8 @@ async fn headers_that_do_not_repeat_the_body_are_refused() {
         );
         assert_eq!((status.as_u16(), &message["id"]), (400, &json!(7)));
     }
+    let twice = good.clone().and("mcp-protocol-version", "2026-07-28");
+    assert_eq!(twice.send(&http).await.refusal().await, (400, -32020));
     for call in [
         good.clone().with("mcp-name", "  echo "),
         good.clone().with("mcp-name", "=?base64?ZWNobw==?="),
@@ -281,6 +282,27 @@ async fn a_notification_is_accepted_without_a_word() {
     assert_eq!(reply.status(), 202);
 }
 
+/// Covers H06.
+#[tokio::test]
+async fn a_notification_reaches_who_waits_for_it() {
+    let (server, seen) = server(|server| {
+        server.on_notification("acme/go", async |_: Value, seen: std::sync::Arc<Seen>| {
+            seen.release(1);
+        })
+    });
+    let http = Http::new(server);
+    let mut reply = watched_tool(1, "wait", json!({})).send(&http).await;
+    let mut call = modern(1, "acme/go", json!({}));
+    call.body
+        .as_object_mut()
+        .expect("it is an object")
+        .remove("id");
+    assert_eq!(call.send(&http).await.status(), 202);
+    let messages = reply.messages().await;
+    assert_eq!(text(messages.last().expect("it is answered")), "waited");
+    until(|| http.server().stats().connections == 0).await;
+}
+
 /// Covers H08.
 #[tokio::test]
 async fn there_are_no_sessions_and_no_other_verbs() {
@@ -320,7 +342,7 @@ async fn closing_the_answer_cancels_the_request() {
     assert_eq!(http.server().in_flight(), 0);
 }
 
-async fn listen(http: &Http<crate::support::Seen>) -> crate::support::Reply {
+async fn listen(http: &Http<Seen>) -> Reply {
     let params = json!({ "notifications": { "toolsListChanged": true } });
     modern("watch", "subscriptions/listen", params)
         .send(http)
@@ -366,7 +388,7 @@ async fn a_quiet_answer_becomes_a_stream_with_comments() {
     let mut reply = tool(1, "wait", json!({})).send(&http).await;
     for _ in 0..3 {
         let event = reply.event().await.expect("the stream goes on");
-        assert_eq!(event, crate::support::Event::default(), "a comment");
+        assert_eq!(event, Event::default(), "a comment");
     }
     seen.release(1);
     assert_eq!(text(&reply.message().await), "waited");

@@ -165,6 +165,26 @@ async fn a_session_is_forgotten_when_nothing_happens() {
     );
 }
 
+/// Covers H10.
+#[tokio::test(start_paused = true)]
+async fn a_session_is_kept_while_a_call_goes_on_and_for_a_while_after() {
+    let (http, seen) = endpoint();
+    let http = http.limits(|limits| limits.session_idle = Duration::from_secs(60));
+    let session = Session::open(&http, LEGACY).await;
+    drop(session.tool(1, "wait", json!({})).await);
+    until(|| seen.started() == 1).await;
+    sleep(Duration::from_secs(3_600)).await;
+    seen.release(1);
+    until(|| http.server().in_flight() == 0).await;
+    sleep(Duration::from_secs(59)).await;
+    assert_eq!(
+        session
+            .tell(json!({ "jsonrpc": "2.0", "method": "x" }))
+            .await,
+        202
+    );
+}
+
 #[tokio::test]
 async fn an_endpoint_may_have_no_sessions() {
     let (http, _) = endpoint();

@@ -18,7 +18,7 @@ pub struct Limits {
     /// body from holding it in memory.
     pub body_time: Duration,
     /// Exchanges open at once: requests being answered, and streams. Default 8,192, of which
-    /// one client may have half. Stops streams, which take no slot of the calls in flight, from
+    /// one client may have half, and sockets of [`Http::serve`](crate::Http::serve). Stops streams, which take no slot of the calls in flight, from
     /// filling memory; one more is answered 503.
     pub open: usize,
     /// Sessions of legacy clients. Default 1,024; zero refuses them. Stops handshakes from

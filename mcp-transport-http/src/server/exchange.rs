@@ -27,29 +27,31 @@ use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
 use mcp_protocol::{Encode, ErrorCode, ErrorObject, Frame, ReplyId, RequestId};
 use tokio::time::Instant;
 
-use crate::visitors::Charge;
+use super::replay::Replay;
+use super::visitors::Charge;
 
 /// The connection. Clones are the same one.
 #[derive(Clone)]
-pub(crate) struct Exchange(Arc<Mutex<State>>);
+pub(super) struct Exchange(Arc<Mutex<State>>);
 
 /// One stream of messages to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct StreamId(u64);
+pub(super) struct StreamId(u64);
 
 impl StreamId {
     /// The stream of what is not about any request.
-    pub(crate) const GENERAL: Self = Self(0);
+    pub(super) const GENERAL: Self = Self(0);
 }
 
 /// A message on its way, written as an event.
 #[derive(Clone)]
-pub(crate) struct Event {
-    number: u64,
-    text: Bytes,
+pub(super) struct Event {
+    pub(super) number: u64,
+    /// As an event of a stream.
+    pub(super) text: Bytes,
     json: Range<usize>,
     /// What came of the request, if this is the response.
-    pub(crate) outcome: Option<Result<(), ErrorCode>>,
+    pub(super) outcome: Option<Result<(), ErrorCode>>,
 }
 
 impl Event {
@@ -71,25 +73,20 @@ impl Event {
         }
     }
 
-    /// As an event of a stream.
-    pub(crate) fn into_text(self) -> Bytes {
-        self.text
-    }
-
     /// The message alone.
-    pub(crate) fn json(&self) -> Bytes {
+    pub(super) fn json(&self) -> Bytes {
         self.text.slice(self.json.clone())
     }
 }
 
 /// The event that tells a client how to come back before there is anything to receive.
-pub(crate) fn priming(stream: StreamId, retry: std::time::Duration) -> Bytes {
+pub(super) fn priming(stream: StreamId, retry: std::time::Duration) -> Bytes {
     let (stream, retry) = (stream.0, retry.as_millis());
     format!("id: {stream}-0\nretry: {retry}\ndata: \n\n").into()
 }
 
 /// Reads the id of an event as it was sent.
-pub(crate) fn parse_event_id(text: &str) -> Option<(StreamId, u64)> {
+pub(super) fn parse_event_id(text: &str) -> Option<(StreamId, u64)> {
     let (stream, number) = text.split_once('-')?;
     Some((StreamId(stream.parse().ok()?), number.parse().ok()?))
 }
@@ -110,6 +107,8 @@ struct State {
     /// Streams, readers and events are numbered.
     minted: u64,
     used: Instant,
+    /// Nothing more will be posted.
+    closed: bool,
     /// The driver is gone.
     over: bool,
 }
@@ -135,7 +134,7 @@ struct Stream {
 
 impl Exchange {
     /// A connection that keeps this many bytes for readers that come back.
-    pub(crate) fn new(replay: usize) -> Self {
+    pub(super) fn new(replay: usize) -> Self {
         Self(Arc::new(Mutex::new(State {
             posts: VecDeque::new(),
             driver: None,
@@ -147,12 +146,13 @@ impl Exchange {
             flushing: None,
             minted: 0,
             used: Instant::now(),
+            closed: false,
             over: false,
         })))
     }
 
     /// Posts what asks for answers, and gives the stream on which they will be.
-    pub(crate) fn ask(&self, frame: Frame, ids: Vec<RequestId>, charge: Charge) -> Reader {
+    pub(super) fn ask(&self, frame: Frame, ids: Vec<RequestId>, charge: Charge) -> Reader {
         let mut state = self.lock();
         let stream = StreamId(state.mint());
         state.streams.insert(stream, Stream::default());
@@ -167,7 +167,7 @@ impl Exchange {
     }
 
     /// Posts what asks for nothing. `cancels` is the request that it cancels.
-    pub(crate) fn tell(&self, frame: Frame, cancels: Option<RequestId>, charge: Charge) {
+    pub(super) fn tell(&self, frame: Frame, cancels: Option<RequestId>, charge: Charge) {
         self.lock().post(Post {
             frame,
             ids: Vec::new(),
@@ -177,9 +177,14 @@ impl Exchange {
         });
     }
 
+    /// Says that nothing more will be posted.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+    }
+
     /// Goes on with a stream behind an event; without one, behind what was ever delivered.
     /// `None` if there is nothing to go on with.
-    pub(crate) fn resume(&self, stream: StreamId, after: Option<u64>) -> Option<Reader> {
+    pub(super) fn resume(&self, stream: StreamId, after: Option<u64>) -> Option<Reader> {
         let mut state = self.lock();
         let missed = state.replay.take(stream, after);
         let done = stream != StreamId::GENERAL && !state.streams.contains_key(&stream);
@@ -209,7 +214,7 @@ impl Exchange {
     }
 
     /// Since when nothing has happened; `None` while something happens.
-    pub(crate) fn idle_since(&self) -> Option<Instant> {
+    pub(super) fn idle_since(&self) -> Option<Instant> {
         let state = self.lock();
         let read = |stream: &Stream| stream.reader.is_some();
         let busy = !state.posts.is_empty()
@@ -219,7 +224,7 @@ impl Exchange {
     }
 
     /// Whether the connection has ended.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.lock().over
     }
 
@@ -249,17 +254,13 @@ impl State {
     /// The next frame for the driver, whose replies find their stream from now on.
     fn take(&mut self) -> Option<Frame> {
         if let Some(stream) = self.current.take() {
-            // What was posted there has been dealt with, and asked for no answer.
-            if !self.answered_on.values().any(|other| *other == stream) {
-                self.finish(stream);
-            }
+            // What was posted there has been dealt with, and may have asked for no answer.
+            self.finish_unless_awaited(stream);
         }
         loop {
             let post = self.posts.pop_front()?;
             if let Some(stream) = post.cancels.and_then(|id| self.answered_on.remove(&id)) {
-                if !self.answered_on.values().any(|other| *other == stream) {
-                    self.finish(stream);
-                }
+                self.finish_unless_awaited(stream);
             }
             let Some(stream) = post.stream else {
                 return Some(post.frame);
@@ -276,6 +277,12 @@ impl State {
             }
             self.current = Some(stream);
             return Some(post.frame);
+        }
+    }
+
+    fn finish_unless_awaited(&mut self, stream: StreamId) {
+        if !self.answered_on.values().any(|other| *other == stream) {
+            self.finish(stream);
         }
     }
 
@@ -304,9 +311,6 @@ impl State {
     fn deliver(&mut self, stream: StreamId, message: &dyn Encode) {
         let number = self.replay.is_on().then(|| self.mint());
         let event = Event::new(stream, number, message);
-        if event.outcome.is_some() {
-            self.answered_on.retain(|_, other| *other != stream);
-        }
         let last = event.outcome.is_some();
         match self.streams.get(&stream) {
             Some(open) if open.reader.is_some() => self.queue(stream, event, VecDeque::push_back),
@@ -315,6 +319,7 @@ impl State {
             None => {}
         }
         if last {
+            self.answered_on.retain(|_, other| *other != stream);
             self.finish(stream);
         }
     }
@@ -342,6 +347,7 @@ impl State {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
         };
+        self.used = Instant::now();
         stream.done = true;
         wake(&mut stream.waker);
         if stream.reader.is_none() {
@@ -407,84 +413,20 @@ fn cost(stream: StreamId, event: &Event) -> usize {
     }
 }
 
-/// Events that a client may ask for again, the newest ones.
-struct Replay {
-    most: usize,
-    bytes: usize,
-    events: VecDeque<Kept>,
-}
-
-struct Kept {
-    stream: StreamId,
-    event: Event,
-    delivered: bool,
-}
-
-impl Kept {
-    fn bytes(&self) -> usize {
-        self.event.text.len() + size_of::<Self>()
-    }
-}
-
-impl Replay {
-    fn new(most: usize) -> Self {
-        Self {
-            most,
-            bytes: 0,
-            events: VecDeque::new(),
-        }
-    }
-
-    fn is_on(&self) -> bool {
-        self.most > 0
-    }
-
-    fn push(&mut self, stream: StreamId, event: Event, delivered: bool) {
-        let kept = Kept {
-            stream,
-            event,
-            delivered,
-        };
-        self.bytes += kept.bytes();
-        self.events.push_back(kept);
-        while self.bytes > self.most {
-            let Some(oldest) = self.events.pop_front() else {
-                break;
-            };
-            self.bytes -= oldest.bytes();
-        }
-    }
-
-    fn take(&mut self, stream: StreamId, after: Option<u64>) -> Vec<Event> {
-        let wanted = |kept: &Kept| {
-            let missed = match after {
-                Some(number) => kept.event.number > number,
-                None => !kept.delivered,
-            };
-            kept.stream == stream && missed
-        };
-        let events = std::mem::take(&mut self.events);
-        let (taken, left): (VecDeque<_>, _) = events.into_iter().partition(wanted);
-        self.events = left;
-        self.bytes -= taken.iter().map(Kept::bytes).sum::<usize>();
-        taken.into_iter().map(|kept| kept.event).collect()
-    }
-}
-
 /// Takes what is sent on one stream. Dropping it leaves the stream to the next one.
-pub(crate) struct Reader {
+pub(super) struct Reader {
     exchange: Exchange,
-    pub(crate) stream: StreamId,
+    pub(super) stream: StreamId,
     reader: u64,
 }
 
 impl Reader {
     /// The next event; `None` when there will be no more.
-    pub(crate) fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Option<Event>> {
+    pub(super) fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Option<Event>> {
         self.exchange.lock().poll_next(self.stream, self.reader, cx)
     }
 
-    pub(crate) async fn next(&mut self) -> Option<Event> {
+    pub(super) async fn next(&mut self) -> Option<Event> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 }
@@ -496,10 +438,10 @@ impl Drop for Reader {
 }
 
 /// The driver's end of what is posted.
-pub(crate) struct Inbox(Exchange);
+pub(super) struct Inbox(Exchange);
 
 /// The driver's end of what is sent.
-pub(crate) struct Outbox(Exchange);
+pub(super) struct Outbox(Exchange);
 
 impl Transport for Exchange {
     type Receiver = Inbox;
@@ -522,6 +464,7 @@ impl Receiver for Inbox {
         let mut state = self.0.lock();
         match state.take() {
             Some(frame) => Poll::Ready(Some(Ok(frame))),
+            None if state.closed => Poll::Ready(None),
             None => {
                 state.driver = Some(cx.waker().clone());
                 Poll::Pending

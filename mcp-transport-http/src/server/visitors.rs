@@ -9,7 +9,7 @@ use mcp_server::limit::Share;
 
 /// Whom an exchange is counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
+pub(super) enum Key {
     /// Whom the user's own extractor has found.
     Principal(String),
     /// The other end of the socket.
@@ -20,7 +20,7 @@ pub(crate) enum Key {
 
 /// All clients that have something open.
 #[derive(Default)]
-pub(crate) struct Visitors {
+pub(super) struct Visitors {
     open: AtomicUsize,
     body_bytes: Arc<AtomicUsize>,
     known: Mutex<Known>,
@@ -34,14 +34,14 @@ struct Known {
 }
 
 /// One client that has something open.
-pub(crate) struct Visitor {
-    pub(crate) share: Share,
+pub(super) struct Visitor {
+    pub(super) share: Share,
     open: AtomicUsize,
 }
 
 impl Visitors {
     /// Counts one more exchange; `None` if there are too many.
-    pub(crate) fn enter(
+    pub(super) fn enter(
         self: &Arc<Self>,
         key: &Key,
         most: usize,
@@ -79,7 +79,7 @@ impl Visitors {
     }
 
     /// Nothing yet of what all bodies together may hold.
-    pub(crate) fn charge(&self) -> Charge {
+    pub(super) fn charge(&self) -> Charge {
         Charge {
             budget: self.body_bytes.clone(),
             bytes: 0,
@@ -95,9 +95,9 @@ fn take(count: &AtomicUsize, most: usize) -> bool {
 }
 
 /// One open exchange. Counted until it is dropped.
-pub(crate) struct Visit {
+pub(super) struct Visit {
     visitors: Arc<Visitors>,
-    pub(crate) visitor: Arc<Visitor>,
+    pub(super) visitor: Arc<Visitor>,
 }
 
 impl Drop for Visit {
@@ -108,14 +108,14 @@ impl Drop for Visit {
 }
 
 /// Bytes of a body that are in memory and that no call answers for yet.
-pub(crate) struct Charge {
+pub(super) struct Charge {
     budget: Arc<AtomicUsize>,
     bytes: usize,
 }
 
 impl Charge {
     /// Adds to it; says whether there was room.
-    pub(crate) fn grow(&mut self, bytes: usize, most: usize) -> bool {
+    pub(super) fn grow(&mut self, bytes: usize, most: usize) -> bool {
         let room = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);
         let taken = self
             .budget

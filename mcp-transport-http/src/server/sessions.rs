@@ -8,20 +8,20 @@ use data_encoding::BASE64URL_NOPAD;
 use mcp_server::Serving;
 use tokio::time::Instant;
 
-use crate::exchange::Exchange;
-use crate::visitors::Key;
+use super::exchange::Exchange;
+use super::visitors::Key;
 
 /// What one client has opened by its handshake. Ends when it is dropped.
-pub(crate) struct Session {
-    pub(crate) exchange: Exchange,
+pub(super) struct Session {
+    pub(super) exchange: Exchange,
     /// To whom it belongs. Its id alone lets nobody else in.
-    pub(crate) owner: Key,
-    pub(crate) _serving: Serving,
+    pub(super) owner: Key,
+    pub(super) _serving: Serving,
 }
 
 /// All sessions.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<Table>);
+pub(super) struct Sessions(Mutex<Table>);
 
 struct Table {
     live: HashMap<String, Arc<Session>>,
@@ -39,7 +39,7 @@ impl Default for Table {
 
 impl Sessions {
     /// Adds a session and gives its id; `None` if there is no room.
-    pub(crate) fn add(&self, session: Session, most: usize, idle: Duration) -> Option<String> {
+    pub(super) fn add(&self, session: Session, most: usize, idle: Duration) -> Option<String> {
         let mut bytes = [0; 24];
         getrandom::fill(&mut bytes).expect("the operating system has random numbers");
         let id = BASE64URL_NOPAD.encode(&bytes);
@@ -55,7 +55,7 @@ impl Sessions {
     }
 
     /// The session of this id, if it is this owner's.
-    pub(crate) fn find(&self, id: &str, owner: &Key, idle: Duration) -> Option<Arc<Session>> {
+    pub(super) fn find(&self, id: &str, owner: &Key, idle: Duration) -> Option<Arc<Session>> {
         let mut table = self.lock();
         if table.swept.elapsed() > idle.min(SWEEP) {
             table.sweep(idle);
@@ -65,7 +65,7 @@ impl Sessions {
     }
 
     /// Ends the session of this id, if it is this owner's. Says whether it was there.
-    pub(crate) fn remove(&self, id: &str, owner: &Key, idle: Duration) -> bool {
+    pub(super) fn remove(&self, id: &str, owner: &Key, idle: Duration) -> bool {
         self.find(id, owner, idle).is_some() && self.lock().live.remove(id).is_some()
     }
 

@@ -12,11 +12,11 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use mcp_server::ServerHandle;
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tower_service::Service as _;
 
-use crate::server::{Http, Peer};
-use crate::status;
+use super::status;
+use super::{Http, Peer};
 
 /// The path of the endpoint.
 pub const PATH: &str = "/mcp";
@@ -39,46 +39,44 @@ pub async fn serve_http<S: Send + Sync + 'static>(
         true => format!("[{host}]"),
         false => host.to_string(),
     };
-    Http::new(server).allow_host(host).serve(listener).await
+    Http::new(server).allow_host(host).serve(listener).await;
+    Ok(())
 }
 
 impl<S: Send + Sync + 'static> Http<S> {
     /// Serves the endpoint at [`PATH`], over HTTP/1.1, until the server is shut down.
     ///
     /// Then nothing new is accepted, and calls in flight have the server's grace to end.
-    ///
-    /// # Errors
-    ///
-    /// When the listener fails for good.
-    pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
+    pub async fn serve(self, listener: TcpListener) {
         let mut connections = JoinSet::new();
-        let ended = loop {
+        let most = self.config.limits.open;
+        loop {
             tokio::select! {
-                accepted = listener.accept() => match accepted {
+                accepted = listener.accept(), if connections.len() < most => match accepted {
                     Ok((stream, peer)) => {
                         connections.spawn(self.clone().connection(stream, peer));
                     }
-                    Err(error) if is_passing(&error) => tokio::time::sleep(PAUSE).await,
-                    Err(error) => break Err(error),
+                    // There may be no descriptors left, which are given back in time.
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot accept a connection");
+                        sleep(PAUSE).await;
+                    }
                 },
                 Some(_) = connections.join_next() => {}
-                () = self.server().ending() => break Ok(()),
+                () = self.server.ending() => break,
             }
-        };
+        }
         drop(listener);
-        let grace = self.server().config().limits.grace + LAST_WRITES;
-        let _ = timeout(grace, async {
-            while connections.join_next().await.is_some() {}
-        })
-        .await;
-        ended
+        let ended = async { while connections.join_next().await.is_some() {} };
+        let grace = self.server.config().limits.grace;
+        let _ = timeout(grace.saturating_add(LAST_WRITES), ended).await;
     }
 
     /// Serves what comes on one socket.
     async fn connection(self, stream: TcpStream, peer: SocketAddr) {
         // Events are small, and each is worth sending.
         let _ = stream.set_nodelay(true);
-        let server = self.server().clone();
+        let server = self.server.clone();
         let http = Arc::new(self);
         let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
             request.extensions_mut().insert(Peer(peer));
@@ -118,17 +116,5 @@ const HEADER_BYTES: usize = 64 << 10;
 /// How long, beyond the grace of calls, the last answers may take to be read.
 const LAST_WRITES: Duration = Duration::from_secs(2);
 
-/// How long to wait when there are no descriptors left, which are given back in time.
+/// How long to wait after a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// Whether the next connection may be accepted all the same.
-fn is_passing(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
-
-    const NO_DESCRIPTORS: [i32; 2] = [23, 24];
-    let out = error.raw_os_error();
-    matches!(
-        error.kind(),
-        ConnectionAborted | ConnectionReset | Interrupted | WouldBlock
-    ) || out.is_some_and(|code| NO_DESCRIPTORS.contains(&code))
-}

@@ -4,15 +4,15 @@ use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 use mcp_protocol::connection::ServerMessage;
-use mcp_protocol::{Encode, ErrorCode, ErrorObject, ReplyId};
+use mcp_protocol::{Encode, ErrorCode, ErrorObject, ReplyId, RequestId};
 
-use crate::body::{Body, Events};
+use super::body::{Body, Events};
 
 /// The status of the answer to a request that came on a connection of its own.
 ///
 /// What a handler refuses is an answer like any other: clients hand it on only if the exchange
-/// as such succeeded. `served` is whether the request got as far as that.
-pub(crate) fn of(outcome: Result<(), ErrorCode>, served: bool) -> StatusCode {
+/// as such succeeded. `complete` is whether the request was one that a handler could get.
+pub(super) fn of(outcome: Result<(), ErrorCode>, complete: bool) -> StatusCode {
     match outcome {
         Err(
             ErrorCode::PARSE_ERROR
@@ -21,7 +21,7 @@ pub(crate) fn of(outcome: Result<(), ErrorCode>, served: bool) -> StatusCode {
             | ErrorCode::MISSING_CLIENT_CAPABILITY
             | ErrorCode::UNSUPPORTED_VERSION,
         ) => StatusCode::BAD_REQUEST,
-        Err(ErrorCode::INVALID_PARAMS) if !served => StatusCode::BAD_REQUEST,
+        Err(ErrorCode::INVALID_PARAMS) if !complete => StatusCode::BAD_REQUEST,
         Err(ErrorCode::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
         _ => StatusCode::OK,
     }
@@ -29,13 +29,13 @@ pub(crate) fn of(outcome: Result<(), ErrorCode>, served: bool) -> StatusCode {
 
 /// Why a request is answered without being looked at by a connection.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(super) struct Refusal {
     status: StatusCode,
     answer: Box<(ReplyId, ErrorObject)>,
 }
 
 impl Refusal {
-    pub(crate) fn new(status: StatusCode, error: ErrorObject) -> Self {
+    pub(super) fn new(status: StatusCode, error: ErrorObject) -> Self {
         Self {
             status,
             answer: Box::new((ReplyId::Absent, error)),
@@ -43,16 +43,23 @@ impl Refusal {
     }
 
     /// -32600, with a status that says more.
-    pub(crate) fn because(status: StatusCode, reason: impl Into<String>) -> Self {
+    pub(super) fn because(status: StatusCode, reason: impl Into<String>) -> Self {
         Self::new(status, ErrorObject::invalid_request(reason.into()))
     }
 
-    pub(crate) fn to(mut self, id: ReplyId) -> Self {
-        self.answer.0 = id;
+    /// Says which request it is about.
+    pub(super) fn to(mut self, id: RequestId) -> Self {
+        self.answer.0 = ReplyId::Known(id);
         self
     }
 
-    pub(crate) fn into_response(self) -> Response<Body> {
+    /// Says that it is not known which, in the way of older revisions.
+    pub(super) fn with_null_id(mut self) -> Self {
+        self.answer.0 = ReplyId::Null;
+        self
+    }
+
+    pub(super) fn into_response(self) -> Response<Body> {
         let (id, error) = *self.answer;
         let message = ServerMessage::Response {
             id,
@@ -70,7 +77,7 @@ impl Refusal {
 }
 
 /// One message.
-pub(crate) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
+pub(super) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
     let mut response = empty(status);
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, json);
@@ -79,14 +86,14 @@ pub(crate) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
 }
 
 /// A status that says it all.
-pub(crate) fn empty(status: StatusCode) -> Response<Body> {
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::whole(Bytes::new()));
     *response.status_mut() = status;
     response
 }
 
 /// A stream of messages.
-pub(crate) fn stream(events: Events) -> Response<Body> {
+pub(super) fn stream(events: Events) -> Response<Body> {
     let mut response = Response::new(Body::events(events));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

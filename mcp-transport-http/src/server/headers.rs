@@ -11,11 +11,11 @@ use mcp_protocol::types::{CallToolParams, Tool};
 use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject};
 use serde_json::Value;
 
-use crate::status::Refusal;
+use super::status::Refusal;
 
-pub(crate) const SESSION: &str = "mcp-session-id";
-pub(crate) const VERSION: &str = "mcp-protocol-version";
-pub(crate) const LAST_EVENT: &str = "last-event-id";
+pub(super) const SESSION: &str = "mcp-session-id";
+pub(super) const VERSION: &str = "mcp-protocol-version";
+pub(super) const LAST_EVENT: &str = "last-event-id";
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
 const PARAMETER: &str = "mcp-param-";
@@ -24,10 +24,10 @@ const PARAMETER: &str = "mcp-param-";
 const KEYWORD: &str = "x-mcp-header";
 
 const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+pub(super) const EVENTS: &str = "text/event-stream";
 
 /// Whether the body is JSON, and both kinds of answers are accepted.
-pub(crate) fn check_post(headers: &HeaderMap) -> Result<(), Refusal> {
+pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Refusal> {
     let content = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
@@ -38,23 +38,18 @@ pub(crate) fn check_post(headers: &HeaderMap) -> Result<(), Refusal> {
     check_accept(headers, &[JSON, EVENTS])
 }
 
-/// Whether a stream is accepted.
-pub(crate) fn check_get(headers: &HeaderMap) -> Result<(), Refusal> {
-    check_accept(headers, &[EVENTS])
-}
-
-fn check_accept(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Refusal> {
+/// Whether these kinds of answers are accepted.
+pub(super) fn check_accept(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Refusal> {
     let values = headers.get_all(ACCEPT).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
     let accepted: Vec<_> = values
-        .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .map(essence)
         .collect();
     let accepts = |kind: &&str| {
-        let all = kind.split_once('/').map(|(group, _)| group);
+        let group = kind.split('/').next();
         accepted.iter().any(|range| {
-            let group = range.strip_suffix("/*");
-            range.eq_ignore_ascii_case(kind) || *range == "*/*" || group.is_some() && group == all
+            range.eq_ignore_ascii_case(kind) || *range == "*/*" || range.strip_suffix("/*") == group
         })
     };
     if accepted.is_empty() || kinds.iter().all(accepts) {
@@ -69,31 +64,28 @@ fn essence(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// The value of a header of which there may be one.
-pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ErrorObject> {
+/// The value of a header that must not stand there twice, or who reads which one is open.
+pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Refusal> {
     let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else {
-        return Ok(None);
-    };
-    if values.next().is_some() {
-        return Err(mismatch(name, "stands there twice"));
+    let text = values.next().map(|value| value.to_str());
+    match (text, values.next()) {
+        (None, _) => Ok(None),
+        (Some(Ok(text)), None) => Ok(Some(text.trim_matches([' ', '\t']))),
+        (Some(Err(_)), _) => Err(mismatch(name, "has characters that no header may have")),
+        (_, Some(_)) => Err(mismatch(name, "stands there twice")),
     }
-    let text = value
-        .to_str()
-        .map_err(|_| mismatch(name, "has characters that no header may have"))?;
-    Ok(Some(text.trim_matches([' ', '\t'])))
 }
 
 /// Whether the headers repeat what the body of a modern request says.
 ///
 /// What the body does not say at all is for the connection to refuse. `tool` gives the
 /// definition of a tool, which may want arguments repeated.
-pub(crate) fn check_mirrored(
+pub(super) fn check_mirrored(
     headers: &HeaderMap,
     method: &str,
     request: Option<&ClientRequest>,
     tool: impl FnOnce(&str) -> Option<Tool>,
-) -> Result<(), ErrorObject> {
+) -> Result<(), Refusal> {
     let named = request.and_then(|request| request.meta()?.protocol_version.as_deref());
     let version = text(headers, VERSION)?;
     if version.is_none() || named.is_some() && named != version {
@@ -122,7 +114,7 @@ fn check_arguments(
     headers: &HeaderMap,
     params: &CallToolParams,
     tool: Option<Tool>,
-) -> Result<(), ErrorObject> {
+) -> Result<(), Refusal> {
     let Some(schema) = tool.map(|tool| tool.input_schema) else {
         return Ok(());
     };
@@ -140,7 +132,7 @@ fn check_properties(
     headers: &HeaderMap,
     schema: &Value,
     arguments: Option<&Value>,
-) -> Result<(), ErrorObject> {
+) -> Result<(), Refusal> {
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, schema) in properties.into_iter().flatten() {
         let argument = arguments.and_then(|arguments| arguments.get(name));
@@ -162,18 +154,17 @@ fn repeats(sent: Option<&str>, argument: &Value) -> bool {
         (Some(sent), Value::String(text)) => sent == text,
         (Some(sent), Value::Bool(truth)) => sent == truth.to_string(),
         (Some(sent), Value::Number(number)) => {
-            // 42 may be written 42.0; beyond what a float holds exactly, only alike is equal.
+            // 42 may be written 42.0; but a float does not tell all integers beyond 2^53 apart.
             let exact = |value: &f64| value.abs() < 9_007_199_254_740_992.0;
-            sent == number.to_string()
-                || sent.parse().ok().filter(exact) == number.as_f64().filter(exact)
-                    && number.as_f64().is_some_and(|value| exact(&value))
+            let number_sent = sent.parse().ok().filter(exact);
+            sent == number.to_string() || number_sent.is_some() && number_sent == number.as_f64()
         }
         _ => false,
     }
 }
 
 /// The value of a header that may be in base64.
-fn decoded<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, ErrorObject> {
+fn decoded<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, Refusal> {
     let Some(value) = text(headers, name)? else {
         return Ok(None);
     };
@@ -189,9 +180,8 @@ fn decoded<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>
     Ok(Some(decoded.into()))
 }
 
-fn mismatch(name: &str, what: &str) -> ErrorObject {
-    ErrorObject::new(
-        ErrorCode::HEADER_MISMATCH,
-        format!("Header mismatch: `{name}` {what}"),
-    )
+fn mismatch(name: &str, what: &str) -> Refusal {
+    let reason = format!("Header mismatch: `{name}` {what}");
+    let error = ErrorObject::new(ErrorCode::HEADER_MISMATCH, reason);
+    Refusal::new(StatusCode::BAD_REQUEST, error)
 }
