@@ -300,6 +300,7 @@ async fn a_notification_reaches_who_waits_for_it() {
     assert_eq!(call.send(&http).await.status(), 202);
     let messages = reply.messages().await;
     assert_eq!(text(messages.last().expect("it is answered")), "waited");
+    drop(reply);
     until(|| http.server().stats().connections == 0).await;
 }
 
