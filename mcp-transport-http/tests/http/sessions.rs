@@ -272,6 +272,33 @@ async fn a_stream_is_resumed_while_its_call_goes_on() {
 
 /// Covers H11.
 #[tokio::test]
+async fn what_waited_for_a_reader_waits_for_the_next() {
+    let (http, _) = endpoint();
+    let session = Session::open(&http, LEGACY).await;
+    let mut reply = session
+        .tool(1, "steps", json!({ "steps": 3, "width": 1 }))
+        .await;
+    let id = reply
+        .event()
+        .await
+        .and_then(|event| event.id)
+        .expect("it is primed");
+    until(|| http.server().in_flight() == 0).await;
+    drop(reply);
+    let messages = session.get(Some(&id)).await.messages().await;
+    assert_eq!(messages.len(), 4, "{messages:?}");
+    let progress = messages[..3]
+        .iter()
+        .map(|message| &message["params"]["progress"]);
+    assert_eq!(
+        progress.collect::<Vec<_>>(),
+        [&json!(1.0), &json!(2.0), &json!(3.0)]
+    );
+    assert_eq!(text(&messages[3]), "stepped");
+}
+
+/// Covers H11.
+#[tokio::test]
 async fn what_was_never_sent_cannot_be_resumed() {
     let (http, _) = endpoint();
     let session = Session::open(&http, LEGACY).await;
@@ -293,8 +320,10 @@ async fn the_general_stream_has_what_is_about_no_request() {
     let changed = general.event().await.expect("it has waited");
     assert_eq!(changed.json()["method"], "notifications/tools/list_changed");
     // The newest reader takes it over, and nothing comes twice.
+    let ended = tokio::spawn(async move { general.event().await });
+    tokio::task::yield_now().await;
     let mut newer = session.get(None).await;
-    assert_eq!(general.event().await, None);
+    assert_eq!(ended.await.expect("nothing panicked"), None);
     newer.event().await.expect("it is primed");
     assert!(is_pending(newer.event()).await);
     http.server().changes().resources();
