@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::request::Parts;
@@ -38,13 +39,13 @@ impl<S: Send + Sync + 'static> Http<S> {
         let share = posted.visit.visitor.share.clone();
         let output = self.config.limits.output;
         let serving = self.server.serve_sharing(exchange, share, output);
-        match self.first(&mut reader).await {
+        match first(&mut reader, self.config.limits.keep_alive).await {
             First::Ended => Err(ending().to(id)),
             First::Only(event, outcome) => {
                 Ok(status::json(status::of(outcome, complete), event.json()))
             }
             First::Begun(begin) => {
-                let mut events = self.events(reader, begin, posted.visit);
+                let mut events = self.events(reader, [None, begin], posted.visit);
                 events.serving = Some(serving);
                 Ok(status::stream(events))
             }
@@ -81,7 +82,7 @@ impl<S: Send + Sync + 'static> Http<S> {
         let serving = self
             .server
             .serve_sharing(exchange.clone(), share, limits.output);
-        let First::Only(event, outcome) = self.first(&mut reader).await else {
+        let First::Only(event, outcome) = first(&mut reader, limits.keep_alive).await else {
             return Err(ending().to(id));
         };
         let mut response = status::json(status::of(outcome, false), event.json());
@@ -112,14 +113,15 @@ impl<S: Send + Sync + 'static> Http<S> {
         let session = self.session(&posted.parts)?;
         let exchange = &session.exchange;
         let mut reader = exchange.ask(posted.frame, ids, posted.charge);
-        if self.primes(version) {
-            return Ok(self.session_stream(reader, version, posted.visit));
-        }
-        match self.first(&mut reader).await {
+        let patience = match self.primes(version) {
+            true => QUICK,
+            false => self.config.limits.keep_alive,
+        };
+        match first(&mut reader, patience).await {
             First::Ended if exchange.is_over() => Err(ending()),
             First::Ended => Ok(status::empty(StatusCode::ACCEPTED)),
             First::Only(event, _) => Ok(status::json(StatusCode::OK, event.json())),
-            First::Begun(begin) => Ok(status::stream(self.events(reader, begin, posted.visit))),
+            First::Begun(begin) => Ok(self.session_stream(reader, begin, version, posted.visit)),
         }
     }
 
@@ -143,7 +145,7 @@ impl<S: Send + Sync + 'static> Http<S> {
         };
         let reader = session.exchange.resume(stream, after);
         let reader = reader.ok_or_else(unknown_event)?;
-        Ok(self.session_stream(reader, version, visit))
+        Ok(self.session_stream(reader, None, version, visit))
     }
 
     /// Ends a session.
@@ -167,37 +169,42 @@ enum First {
     Begun(Option<Bytes>),
 }
 
-/// Answers.
-impl<S: Send + Sync + 'static> Http<S> {
-    /// What is known of the answer when its headers have to be written.
-    async fn first(&self, reader: &mut Reader) -> First {
-        match timeout(self.config.limits.keep_alive, reader.next()).await {
-            Err(_) => First::Begun(None),
-            Ok(None) => First::Ended,
-            Ok(Some(event)) => match event.outcome {
-                Some(outcome) => First::Only(event, outcome),
-                None => First::Begun(Some(event.text)),
-            },
-        }
+/// What is known of the answer when its headers are written.
+async fn first(reader: &mut Reader, patience: Duration) -> First {
+    match timeout(patience, reader.next()).await {
+        Err(_) => First::Begun(None),
+        Ok(None) => First::Ended,
+        Ok(Some(event)) => match event.outcome {
+            Some(outcome) => First::Only(event, outcome),
+            None => First::Begun(Some(event.text)),
+        },
     }
+}
 
+/// How long a response may take that is sent without a stream, although a client that comes
+/// back could be told how. Some clients take no large message on a stream.
+const QUICK: Duration = Duration::from_millis(100);
+
+/// Streams.
+impl<S: Send + Sync + 'static> Http<S> {
     /// A stream that a client of this revision may come back to.
     fn session_stream(
         &self,
         reader: Reader,
+        begin: Option<Bytes>,
         version: Option<ProtocolVersion>,
         visit: Visit,
     ) -> http::Response<super::Body> {
         let limits = &self.config.limits;
         let primes = self.primes(version);
-        let begin = primes.then(|| priming(reader.stream, limits.retry));
-        let mut events = self.events(reader, begin, visit);
+        let priming = primes.then(|| priming(reader.stream, limits.retry));
+        let mut events = self.events(reader, [priming, begin], visit);
         let age = limits.stream_age.filter(|_| primes);
         events.until = age.map(|age| Box::pin(sleep(age)));
         status::stream(events)
     }
 
-    fn events(&self, reader: Reader, begin: Option<Bytes>, visit: Visit) -> Events {
+    fn events(&self, reader: Reader, begin: [Option<Bytes>; 2], visit: Visit) -> Events {
         Events::new(reader, begin, self.config.limits.keep_alive, visit)
     }
 

@@ -1,7 +1,9 @@
 //! The body of a response: nothing, one message, or a stream of them.
 
+use std::array::IntoIter;
 use std::convert::Infallible;
 use std::fmt;
+use std::iter::Flatten;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -29,7 +31,7 @@ enum Inner {
 pub(super) struct Events {
     reader: Reader,
     /// What is written before anything that is read.
-    begin: Option<Bytes>,
+    begin: Flatten<IntoIter<Option<Bytes>, 2>>,
     /// When a comment is due, so that nobody on the way takes a quiet stream for a dead one.
     comment: Pin<Box<Sleep>>,
     quiet: Duration,
@@ -41,10 +43,15 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn new(reader: Reader, begin: Option<Bytes>, quiet: Duration, visit: Visit) -> Self {
+    pub(super) fn new(
+        reader: Reader,
+        begin: [Option<Bytes>; 2],
+        quiet: Duration,
+        visit: Visit,
+    ) -> Self {
         Self {
             reader,
-            begin,
+            begin: begin.into_iter().flatten(),
             comment: Box::pin(sleep(quiet)),
             quiet,
             until: None,
@@ -54,7 +61,7 @@ impl Events {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(begin) = self.begin.take() {
+        if let Some(begin) = self.begin.next() {
             return Poll::Ready(Some(begin));
         }
         let next = match self.reader.poll_next(cx) {

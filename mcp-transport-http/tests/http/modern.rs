@@ -285,7 +285,7 @@ async fn a_notification_is_accepted_without_a_word() {
 /// Covers H06.
 #[tokio::test]
 async fn a_notification_reaches_who_waits_for_it() {
-    let (server, seen) = server(|server| {
+    let (server, _) = server(|server| {
         server.on_notification("acme/go", async |_: Value, seen: std::sync::Arc<Seen>| {
             seen.release(1);
         })

@@ -196,7 +196,7 @@ async fn an_endpoint_may_have_no_sessions() {
     }
 }
 
-/// Covers H10.
+/// Covers H10, SE07.
 #[tokio::test]
 async fn a_session_is_its_owners_alone() {
     let (http, _) = endpoint();
@@ -258,6 +258,7 @@ async fn a_stream_is_resumed_while_its_call_goes_on() {
         .await
         .and_then(|event| event.id)
         .expect("it is primed");
+    first.message().await;
     let mut second = session.get(Some(&id)).await;
     // Nobody gets what another stream is for, and only the newest reader of one gets anything.
     assert_eq!(first.event().await, None);
@@ -378,6 +379,26 @@ async fn a_stream_may_end_before_its_call_does() {
 }
 
 /// Covers H02.
+#[tokio::test(start_paused = true)]
+async fn a_response_that_is_quick_is_no_stream() {
+    let (http, seen) = endpoint();
+    let session = Session::open(&http, LEGACY).await;
+    let arguments = json!({ "text": "x".repeat(2 << 20) });
+    let reply = session.tool(1, "echo", arguments).await;
+    assert_eq!(text(&reply.json().await).len(), 2 << 20);
+    let wait = json!({ "name": "wait", "arguments": {} });
+    let wait = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": wait });
+    let mut reply = session.call(wait).send(&http).await;
+    let priming = reply.event().await.expect("the stream begins");
+    assert_eq!(
+        (priming.data.as_deref(), priming.id.is_some()),
+        (Some(""), true)
+    );
+    seen.release(1);
+    assert_eq!(text(&reply.message().await), "waited");
+}
+
+/// Covers H02.
 #[tokio::test]
 async fn older_clients_get_no_event_without_a_message() {
     let (http, _) = endpoint();
@@ -426,7 +447,6 @@ async fn an_id_that_is_open_is_refused_on_its_own_stream() {
     assert_eq!(text(messages.last().expect("it is answered")), "waited");
 }
 
-/// Covers H01.
 #[tokio::test]
 async fn a_question_is_asked_on_the_stream_of_its_call() {
     let (http, _) = endpoint();

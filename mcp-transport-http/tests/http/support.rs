@@ -428,8 +428,13 @@ impl Reply {
         self.event().await.expect("the stream goes on").json()
     }
 
-    /// All messages to the end of the stream.
+    /// The message, or all of them to the end of the stream.
     pub(crate) async fn messages(&mut self) -> Vec<Value> {
+        if !self.is_stream() {
+            let body = self.response.body_mut().collect().await;
+            let bytes = body.expect("it cannot fail").to_bytes();
+            return vec![serde_json::from_slice(&bytes).expect("it is JSON")];
+        }
         let mut messages = Vec::new();
         while let Some(event) = self.event().await {
             let data = event.data.as_deref().unwrap_or_default();
