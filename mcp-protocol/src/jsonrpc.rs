@@ -356,6 +356,12 @@ pub enum ReplyId {
 pub trait Encode {
     /// Appends the message, on one line and without delimiter.
     fn encode(&self, out: &mut Vec<u8>);
+
+    /// What came of the request, if the message is the response to it: for transports that
+    /// answer each request on a stream of its own, which ends with it.
+    fn outcome(&self) -> Option<Result<(), ErrorCode>> {
+        None
+    }
 }
 
 /// A message that is encoded already, as a proxy passes it on.

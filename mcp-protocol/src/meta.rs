@@ -30,6 +30,18 @@ wire! {
     }
 }
 
+impl RequestMeta {
+    /// Whether the request speaks for itself, as those of the modern era do, and is not one of
+    /// a session.
+    #[must_use]
+    pub fn is_modern(&self) -> bool {
+        self.protocol_version.is_some()
+            || self.client_capabilities.is_some()
+            || self.client_info.is_some()
+            || self.log_level.is_some()
+    }
+}
+
 wire! {
     /// The `_meta` of a notification.
     pub open struct NotificationMeta {

@@ -52,7 +52,12 @@ impl Changes {
     /// Tells a connection from now on, as long as it lives.
     pub(crate) fn add(&self, events: &Events) {
         let mut connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        connections.retain(|connection| connection.upgrade().is_some());
+        // Only now and then: there may be a connection for each request.
+        if connections.len() == connections.capacity() {
+            connections.retain(|connection| connection.upgrade().is_some());
+            let live = connections.len();
+            connections.reserve(live.max(8));
+        }
         connections.push(events.downgrade());
     }
 }

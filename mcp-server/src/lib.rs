@@ -138,7 +138,7 @@ mod validate;
 
 pub use async_trait::async_trait;
 pub use mcp_macros::{Prompt, Tool, Tools};
-pub use mcp_protocol::connection::{Caller, Limits};
+pub use mcp_protocol::connection::{Caller, Limits, ServerConfig};
 pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
 pub use mcp_protocol::{
     ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, RequestMeta,
@@ -155,6 +155,7 @@ pub use error::{BuildError, ServeError, ServiceDown, ToolError, ToolResultExt};
 pub use prompt::{IntoMessages, Prompt, PromptArgs, Render, optional_argument, required_argument};
 pub use resource::{Directory, Resource, StaticResource, Template, Variables, base64, resource_fn};
 pub use seal::StateKey;
+pub use serve::Serving;
 pub use server::{Server, ServerHandle};
 pub use stats::Stats;
 pub use tool::{Run, RunBlocking, RunTools, Tool, tool_fn};

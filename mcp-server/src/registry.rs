@@ -78,6 +78,13 @@ impl<D: Clone, T: ?Sized> Registry<D, T> {
         self.read(|items| items.by_key.get(key).cloned())
     }
 
+    pub(crate) fn definition(&self, key: &str) -> Option<D> {
+        self.read(|items| {
+            let found = items.list.iter().find(|item| item.key == key)?;
+            Some(found.definition.clone())
+        })
+    }
+
     /// The first item, in order, of which `matches` gives something.
     pub(crate) fn find_map<R>(&self, mut matches: impl FnMut(&Arc<T>) -> Option<R>) -> Option<R> {
         self.read(|items| items.list.iter().find_map(|item| matches(&item.item)))

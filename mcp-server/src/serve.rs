@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,7 +29,7 @@ use crate::context::Call;
 use crate::custom::Heard;
 use crate::error::{self, ServeError, ServiceDown};
 use crate::events::{Event, Events};
-use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer};
+use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer, Share};
 use crate::rounds::Rounds;
 use crate::server::{Parts, Stop};
 use crate::span::{CallSpan, ConnectionSpan, id_text};
@@ -37,29 +38,67 @@ use crate::stats::{Connected, Counters};
 /// Bytes that are gathered before they are written although more messages are at hand.
 const GATHER: usize = 64 << 10;
 
-/// Drives a connection in a task of its own, so that it runs on the same threads as the calls
-/// that it starts, and not on the one that waits for the end of the program.
-pub(crate) async fn serve<T: Transport>(parts: Arc<Parts>, transport: T) -> Result<(), ServeError> {
-    let span = ConnectionSpan::new(transport.network());
-    let driving = async move { Driver::new(parts, transport).run().await };
-    let mut driver = AbortOnDrop(tokio::spawn(driving.instrument(span.span())));
-    let served = match (&mut driver.0).await {
-        Ok(served) => served,
-        Err(error) => Err(match error.try_into_panic() {
-            Ok(panic) => ServeError::Panicked(panic_message(panic)),
-            Err(cancelled) => ServeError::Panicked(cancelled.to_string()),
-        }),
-    };
-    span.end(&served);
-    served
+/// A connection that is being served, until it ends or this is dropped.
+///
+/// In a task of its own, so that it runs on the same threads as the calls that it starts, and
+/// not on the one that waits for the end of the program.
+#[must_use = "dropping it ends the connection"]
+pub struct Serving {
+    driver: JoinHandle<Result<(), ServeError>>,
+    span: Option<ConnectionSpan>,
 }
 
-/// A task that ends with whoever waits for it.
-struct AbortOnDrop<T>(JoinHandle<T>);
+impl Serving {
+    pub(crate) fn start(
+        parts: Arc<Parts>,
+        transport: impl Transport,
+        share: Share,
+        output_bytes: usize,
+    ) -> Self {
+        let span = ConnectionSpan::new(transport.network());
+        let driving = async move {
+            let driver = Driver::new(parts, transport, share, output_bytes);
+            driver.run().await
+        };
+        Self {
+            driver: tokio::spawn(driving.instrument(span.span())),
+            span: Some(span),
+        }
+    }
 
-impl<T> Drop for AbortOnDrop<T> {
+    fn end(&mut self, served: &Result<(), ServeError>) {
+        if let Some(span) = self.span.take() {
+            span.end(served);
+        }
+    }
+}
+
+impl Future for Serving {
+    type Output = Result<(), ServeError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let served = match ready!(Pin::new(&mut self.driver).poll(cx)) {
+            Ok(served) => served,
+            Err(error) => Err(match error.try_into_panic() {
+                Ok(panic) => ServeError::Panicked(panic_message(panic)),
+                Err(cancelled) => ServeError::Panicked(cancelled.to_string()),
+            }),
+        };
+        self.end(&served);
+        Poll::Ready(served)
+    }
+}
+
+impl Drop for Serving {
     fn drop(&mut self) {
-        self.0.abort();
+        self.driver.abort();
+        self.end(&Ok(()));
+    }
+}
+
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Serving")
     }
 }
 
@@ -90,17 +129,20 @@ struct Driver<R, W> {
     /// `None` once the client has sent all that it will.
     receiver: Option<R>,
     sender: W,
+    /// Bytes in `sender` beyond which nothing more is taken.
+    output_bytes: usize,
     _connected: Connected,
 }
 
 impl<R: Receiver, W: Sender> Driver<R, W> {
-    fn new<T: Transport<Receiver = R, Sender = W>>(parts: Arc<Parts>, transport: T) -> Self {
+    fn new<T: Transport<Receiver = R, Sender = W>>(
+        parts: Arc<Parts>,
+        transport: T,
+        share: Share,
+        output_bytes: usize,
+    ) -> Self {
         let network = transport.network();
         let (receiver, sender) = transport.split();
-        let share =
-            parts
-                .in_flight
-                .share(parts.share, parts.in_flight_bytes, parts.config.busy_code);
         let events = Events::default();
         parts.changes.add(&events);
         Self {
@@ -117,6 +159,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             deadline: None,
             receiver: Some(receiver),
             sender,
+            output_bytes,
             _connected: parts.counters.connected(),
             parts,
         }
@@ -190,7 +233,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                     return Poll::Ready(Err(error));
                 }
             }
-            let has_room = self.sender.queued() < self.parts.output_bytes;
+            let has_room = self.sender.queued() < self.output_bytes;
             if has_room {
                 for _ in 0..2 {
                     self.reads_next = !self.reads_next;

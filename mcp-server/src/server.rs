@@ -10,7 +10,7 @@ use mcp_protocol::ErrorCode;
 use mcp_protocol::connection::{Limits, ServerConfig};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::{
-    Declared, Implementation, PromptsCapability, ResourcesCapability, ToolsCapability,
+    self, Declared, Implementation, PromptsCapability, ResourcesCapability, ToolsCapability,
 };
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
@@ -22,7 +22,7 @@ use crate::cache::Cache;
 use crate::changes::Changes;
 use crate::custom::{Handler, Handlers, Method};
 use crate::error::{BuildError, ServeError, ServiceDown};
-use crate::limit::InFlight;
+use crate::limit::{InFlight, Share};
 use crate::output::Compile;
 use crate::prompt::{Prompt, Render};
 use crate::resource::{Directory, Resource, Template};
@@ -32,7 +32,7 @@ use crate::router::prompts::Prompts;
 use crate::router::resources::Resources;
 use crate::router::tools::{ToolRules, Tools};
 use crate::seal::{Seal, StateKey};
-use crate::serve;
+use crate::serve::Serving;
 use crate::span::OnSpan;
 use crate::stats::{Counters, Stats};
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
@@ -669,7 +669,48 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// When the transport fails (a client that has gone away is no failure), or the service
     /// is down: see [`ServeError`].
     pub async fn serve(&self, transport: impl Transport) -> Result<(), ServeError> {
-        serve::serve(self.parts.clone(), transport).await
+        self.serve_sharing(transport, self.share(), self.parts.output_bytes)
+            .await
+    }
+
+    /// A share of the calls in flight for one client, however many connections it has: see
+    /// [`serve_sharing`](Self::serve_sharing).
+    #[must_use]
+    pub fn share(&self) -> Share {
+        let Parts {
+            in_flight,
+            share,
+            in_flight_bytes,
+            config,
+            ..
+        } = &*self.parts;
+        in_flight.share(*share, *in_flight_bytes, config.busy_code)
+    }
+
+    /// Begins to serve one of several connections of a client: for a transport on which each
+    /// request comes on a connection of its own.
+    ///
+    /// As [`serve`](Self::serve), but the calls take from `share`, and nothing more is taken
+    /// while `output_bytes` have not been read.
+    pub fn serve_sharing(
+        &self,
+        transport: impl Transport,
+        share: Share,
+        output_bytes: usize,
+    ) -> Serving {
+        Serving::start(self.parts.clone(), transport, share, output_bytes)
+    }
+
+    /// What the server says of itself, and what its connections may hold.
+    #[must_use]
+    pub fn config(&self) -> &ServerConfig {
+        &self.parts.config
+    }
+
+    /// The definition of a tool, as clients see it.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<types::Tool> {
+        self.router.tools.definition(name)
     }
 
     /// Serves the process that started this one, over stdin and stdout.

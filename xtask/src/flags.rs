@@ -20,6 +20,11 @@ const TASKS: &[Entry] = &[
         )],
     },
     Entry {
+        name: "conformance",
+        about: "the official conformance suite against the example `everything`, over HTTP",
+        flags: &[("--url URL", "a server that runs already, instead")],
+    },
+    Entry {
         name: "coverage-table",
         about: "writes COVERAGE.md: which test proves which requirement",
         flags: &[],
@@ -64,6 +69,7 @@ const TASKS: &[Entry] = &[
 pub(crate) enum Task {
     Help,
     Ci(CiFlags),
+    Conformance(ConformanceFlags),
     CoverageTable,
     Fairness(FairnessFlags),
     Interop(InteropFlags),
@@ -75,6 +81,11 @@ pub(crate) enum Task {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct CiFlags {
     pub(crate) only: Vec<String>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct ConformanceFlags {
+    pub(crate) url: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -109,6 +120,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
     };
     match task.as_str() {
         "ci" => ci(words).map(Task::Ci),
+        "conformance" => conformance(words).map(Task::Conformance),
         "coverage-table" => words.end().map(|()| Task::CoverageTable),
         "fairness" => fairness(words).map(Task::Fairness),
         "interop" => interop(words).map(Task::Interop),
@@ -136,6 +148,17 @@ fn ci(mut words: Words) -> Result<CiFlags, String> {
     while let Some(flag) = words.next() {
         match flag.as_str() {
             "--only" => flags.only = words.list(&flag)?,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    Ok(flags)
+}
+
+fn conformance(mut words: Words) -> Result<ConformanceFlags, String> {
+    let mut flags = ConformanceFlags::default();
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--url" => flags.url = Some(words.value(&flag)?),
             _ => return Err(unknown(&flag)),
         }
     }

@@ -7,7 +7,7 @@
 //!
 //! Exit status: 1 when a check failed, 3 when none failed but a registry did not answer, so that not all was tried.
 
-mod install;
+pub(crate) mod install;
 pub(crate) mod spy;
 
 use std::fs;
@@ -342,15 +342,15 @@ fn collect(from: &Receiver<String>, lines: &mut Vec<String>) -> bool {
 
 /// How many checks went how.
 #[derive(Default)]
-struct Tally {
+pub(crate) struct Tally {
     passed: usize,
     failed: usize,
     skipped: usize,
-    registry_silent: bool,
+    pub(crate) registry_silent: bool,
 }
 
 impl Tally {
-    fn line(&mut self, line: &str) {
+    pub(crate) fn line(&mut self, line: &str) {
         println!("{line}");
         match line.split(' ').next() {
             Some("PASS") => self.passed += 1,
@@ -360,7 +360,7 @@ impl Tally {
         }
     }
 
-    fn finish(&self) -> ExitCode {
+    pub(crate) fn finish(&self) -> ExitCode {
         println!(
             "{} passed, {} failed, {} skipped",
             self.passed, self.failed, self.skipped

@@ -9,6 +9,7 @@
 )]
 
 mod ci;
+mod conformance;
 mod coverage;
 #[cfg(unix)]
 mod fairness;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Task::Ci(flags) => ci::run(&flags),
+        Task::Conformance(flags) => conformance::run(&flags),
         Task::CoverageTable => coverage::run(),
         #[cfg(unix)]
         Task::Fairness(flags) => fairness::run(&flags),

@@ -157,7 +157,7 @@ fn each_kind_of_result_is_what_the_suite_expects() {
     }
 }
 
-const TOOLS: [&str; 34] = [
+const TOOLS: [&str; 36] = [
     "test_simple_text",
     "test_image_content",
     "test_audio_content",
@@ -167,6 +167,8 @@ const TOOLS: [&str; 34] = [
     "test_tool_with_logging",
     "test_logging_tool",
     "test_tool_with_progress",
+    "test_reconnection",
+    "test_region",
     "json_schema_2020_12_tool",
     "test_sampling",
     "test_elicitation",

@@ -120,7 +120,7 @@ fn caller(
     config: &ServerConfig,
 ) -> Result<Caller, ErrorObject> {
     let supported = &config.versions;
-    let caller = match meta.filter(|meta| speaks_modern(supported) && is_modern(meta)) {
+    let caller = match meta.filter(|meta| speaks_modern(supported) && meta.is_modern()) {
         Some(meta) => modern(meta, supported)?,
         None => legacy(method, meta, session, config)?,
     };
@@ -140,13 +140,6 @@ fn caller(
 /// a modern server, with which it must not try `initialize`.
 fn speaks_modern(supported: &[ProtocolVersion]) -> bool {
     of_era(supported, Era::Modern).next().is_some()
-}
-
-fn is_modern(meta: &RequestMeta) -> bool {
-    meta.protocol_version.is_some()
-        || meta.client_capabilities.is_some()
-        || meta.client_info.is_some()
-        || meta.log_level.is_some()
 }
 
 fn modern(meta: &RequestMeta, supported: &[ProtocolVersion]) -> Result<Caller, ErrorObject> {

@@ -1,6 +1,6 @@
 //! What each side sends.
 
-use crate::error::ErrorObject;
+use crate::error::{ErrorCode, ErrorObject};
 use crate::jsonrpc::{Encode, ReplyId, RequestId, encode_response};
 use crate::methods::{
     ClientNotification, ClientRequest, ClientResult, ServerNotification, ServerRequest,
@@ -44,6 +44,16 @@ macro_rules! messages {
         }
 
         impl Encode for $name {
+            fn outcome(&self) -> Option<Result<(), ErrorCode>> {
+                match self {
+                    Self::Response { outcome, .. } => {
+                        Some(outcome.as_ref().map(drop).map_err(|error| error.code))
+                    }
+                    Self::Batch(_) => Some(Ok(())),
+                    Self::Notification(_) | Self::Request { .. } => None,
+                }
+            }
+
             fn encode(&self, out: &mut Vec<u8>) {
                 match self {
                     Self::Response { id, outcome } => encode_response(out, id, outcome.as_deref()),
@@ -68,6 +78,20 @@ macro_rules! messages {
 messages! {
     /// What a server sends. Its requests are questions to a legacy client.
     ServerMessage: ServerRequest, ServerNotification, ServerResult
+}
+
+impl ServerMessage {
+    /// The request that this is the answer to; of a batch, one of them.
+    pub(super) fn answers(&self) -> Option<&RequestId> {
+        match self {
+            Self::Response {
+                id: ReplyId::Known(id),
+                ..
+            } => Some(id),
+            Self::Batch(members) => members.iter().find_map(Self::answers),
+            _ => None,
+        }
+    }
 }
 
 messages! {

@@ -547,7 +547,9 @@ impl ServerConnection {
     /// One member less to wait for; the last one sends the answers to all.
     fn batch_member_done(&mut self, id: BatchId) {
         if let Some(replies) = self.batches.one_done(id) {
-            self.send(ServerMessage::Batch(replies), None);
+            let batch = ServerMessage::Batch(replies);
+            let about = batch.answers().cloned();
+            self.send(batch, about);
         }
     }
 

@@ -95,6 +95,10 @@ impl<S: 'static> Tools<S> {
         self.registry.remove(name)
     }
 
+    pub(crate) fn definition(&self, name: &str) -> Option<types::Tool> {
+        self.registry.definition(name)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.registry.is_empty()
     }

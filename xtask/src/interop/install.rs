@@ -8,7 +8,7 @@ use super::{Client, Language};
 use crate::workspace;
 
 /// Why a client is not there.
-pub(super) enum Missing {
+pub(crate) enum Missing {
     /// Its registry cannot be reached, so nothing is known about us.
     Registry(String),
     /// This machine has no Python or Node.
@@ -92,7 +92,8 @@ fn python(packages: &str, folder: &Path) -> Result<(), Missing> {
     )
 }
 
-fn node(packages: &str, folder: &Path) -> Result<(), Missing> {
+/// Installs packages of npm into a folder that has nothing else.
+pub(crate) fn node(packages: &str, folder: &Path) -> Result<(), Missing> {
     present("node")?;
     present("npm")?;
     fs::write(folder.join("package.json"), r#"{"private":true}"#).map_err(|error| other(&error))?;

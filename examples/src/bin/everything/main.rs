@@ -1,5 +1,5 @@
 //! Everything a server can do: what the official conformance suite and clients of other
-//! languages call.
+//! languages call. Over stdio, or with `--http ADDRESS` over HTTP.
 //!
 //! Names and texts are theirs. All of it is the same for a client of any revision.
 
@@ -13,11 +13,18 @@ mod results;
 use std::env;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use mcp_server::prelude::*;
+use mcp_transport_http::Http;
+use tokio::net::TcpListener;
 
 /// A picture of one pixel, as base64.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+
+/// How long a stream lasts before its client has to come back: short, so that clients show that
+/// they do.
+const STREAM_AGE: Duration = Duration::from_millis(1_500);
 
 /// What the handlers share.
 type Fixture = Arc<Shared>;
@@ -48,5 +55,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let server = server.build()?;
     let server = shared.server.get_or_init(|| server);
-    Ok(server.serve_stdio().await?)
+    let mut arguments = env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (None, _) => Ok(server.serve_stdio().await?),
+        (Some("--http"), Some(address)) => {
+            server.shut_down_on_signal();
+            let http = Http::new(server.clone());
+            let http = http.limits(|limits| limits.stream_age = Some(STREAM_AGE));
+            http.serve(TcpListener::bind(address).await?).await;
+            Ok(())
+        }
+        _ => Err("everything [--http ADDRESS]".into()),
+    }
 }

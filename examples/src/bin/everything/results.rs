@@ -39,6 +39,13 @@ pub(crate) enum Results {
     TestLoggingTool,
     /// Report progress three times on the way.
     TestToolWithProgress,
+    /// Take longer than a stream of this server lasts.
+    TestReconnection,
+    /// Take an argument that a proxy may want to see.
+    TestRegion {
+        #[schemars(extend("x-mcp-header" = "Region"))]
+        region: String,
+    },
 }
 
 impl RunTools<Fixture> for Results {
@@ -76,6 +83,11 @@ impl RunTools<Fixture> for Results {
                 cx.log(LoggingLevel::Info, "Diagnostic trace logging activated");
                 "Logging evaluated".into_content()?
             }
+            Self::TestReconnection => {
+                sleep(crate::STREAM_AGE * 2).await;
+                "here it is, after all".into_content()?
+            }
+            Self::TestRegion { region } => region.into_content()?,
             Self::TestToolWithProgress => {
                 cx.progress(0.0, Some(100.0));
                 sleep(STEP).await;

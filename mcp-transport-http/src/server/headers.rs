@@ -1,0 +1,187 @@
+//! Headers: what a client accepts, and what it repeats of the body.
+//!
+//! Spec: [request metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata).
+
+use std::borrow::Cow;
+
+use data_encoding::BASE64;
+use http::StatusCode;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use mcp_protocol::types::{CallToolParams, Tool};
+use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject};
+use serde_json::Value;
+
+use super::status::Refusal;
+
+pub(super) const SESSION: &str = "mcp-session-id";
+pub(super) const VERSION: &str = "mcp-protocol-version";
+pub(super) const LAST_EVENT: &str = "last-event-id";
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+const PARAMETER: &str = "mcp-param-";
+
+/// The keyword of a schema that names the header of an argument.
+const KEYWORD: &str = "x-mcp-header";
+
+const JSON: &str = "application/json";
+pub(super) const EVENTS: &str = "text/event-stream";
+
+/// Whether the body is JSON, and both kinds of answers are accepted.
+pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Refusal> {
+    let content = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    if !content.is_some_and(|content| essence(content).eq_ignore_ascii_case(JSON)) {
+        let reason = "the body has to be `application/json`";
+        return Err(Refusal::because(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+    }
+    check_accept(headers, &[JSON, EVENTS])
+}
+
+/// Whether these kinds of answers are accepted.
+pub(super) fn check_accept(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Refusal> {
+    let values = headers.get_all(ACCEPT).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    let accepted: Vec<_> = values
+        .flat_map(|value| value.split(','))
+        .map(essence)
+        .collect();
+    let accepts = |kind: &&str| {
+        let group = kind.split('/').next();
+        accepted.iter().any(|range| {
+            range.eq_ignore_ascii_case(kind) || *range == "*/*" || range.strip_suffix("/*") == group
+        })
+    };
+    if accepted.is_empty() || kinds.iter().all(accepts) {
+        return Ok(());
+    }
+    let reason = format!("`Accept` has to name {}", kinds.join(" and "));
+    Err(Refusal::because(StatusCode::NOT_ACCEPTABLE, reason))
+}
+
+/// A media type without its parameters.
+fn essence(media_type: &str) -> &str {
+    media_type.split(';').next().unwrap_or_default().trim()
+}
+
+/// The value of a header that must not stand there twice, or who reads which one is open.
+pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Refusal> {
+    let mut values = headers.get_all(name).iter();
+    let text = values.next().map(|value| value.to_str());
+    match (text, values.next()) {
+        (None, _) => Ok(None),
+        (Some(Ok(text)), None) => Ok(Some(text.trim_matches([' ', '\t']))),
+        (Some(Err(_)), _) => Err(mismatch(name, "has characters that no header may have")),
+        (_, Some(_)) => Err(mismatch(name, "stands there twice")),
+    }
+}
+
+/// Whether the headers repeat what the body of a modern request says.
+///
+/// What the body does not say at all is for the connection to refuse. `tool` gives the
+/// definition of a tool, which may want arguments repeated.
+pub(super) fn check_mirrored(
+    headers: &HeaderMap,
+    method: &str,
+    request: Option<&ClientRequest>,
+    tool: impl FnOnce(&str) -> Option<Tool>,
+) -> Result<(), Refusal> {
+    let named = request.and_then(|request| request.meta()?.protocol_version.as_deref());
+    let version = text(headers, VERSION)?;
+    if version.is_none() || named.is_some() && named != version {
+        return Err(mismatch(VERSION, "is not the revision of the request"));
+    }
+    if text(headers, METHOD)? != Some(method) {
+        return Err(mismatch(METHOD, "is not the method of the request"));
+    }
+    let name = match request {
+        Some(ClientRequest::CallTool(params)) => &params.name,
+        Some(ClientRequest::GetPrompt(params)) => &params.name,
+        Some(ClientRequest::ReadResource(params)) => &params.uri,
+        _ => return Ok(()),
+    };
+    if decoded(headers, NAME)?.as_deref() != Some(name) {
+        return Err(mismatch(NAME, "is not what the request names"));
+    }
+    match request {
+        Some(ClientRequest::CallTool(params)) => check_arguments(headers, params, tool(name)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the headers repeat the arguments that the schema of the tool wants repeated.
+fn check_arguments(
+    headers: &HeaderMap,
+    params: &CallToolParams,
+    tool: Option<Tool>,
+) -> Result<(), Refusal> {
+    let Some(schema) = tool.map(|tool| tool.input_schema) else {
+        return Ok(());
+    };
+    // Few schemas name a header, so few are read.
+    if !String::from_utf8_lossy(schema.as_bytes()).contains(KEYWORD) {
+        return Ok(());
+    }
+    let schema = schema.decode::<Value>().unwrap_or_default();
+    let arguments = params.arguments.as_ref();
+    let arguments = arguments.and_then(|arguments| arguments.decode::<Value>().ok());
+    check_properties(headers, &schema, arguments.as_ref())
+}
+
+fn check_properties(
+    headers: &HeaderMap,
+    schema: &Value,
+    arguments: Option<&Value>,
+) -> Result<(), Refusal> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, schema) in properties.into_iter().flatten() {
+        let argument = arguments.and_then(|arguments| arguments.get(name));
+        if let Some(header) = schema.get(KEYWORD).and_then(Value::as_str) {
+            let header = format!("{PARAMETER}{header}");
+            let sent = decoded(headers, &header)?;
+            if !repeats(sent.as_deref(), argument.unwrap_or(&Value::Null)) {
+                return Err(mismatch(&header, "is not the argument of the call"));
+            }
+        }
+        check_properties(headers, schema, argument)?;
+    }
+    Ok(())
+}
+
+fn repeats(sent: Option<&str>, argument: &Value) -> bool {
+    match (sent, argument) {
+        (None, Value::Null) => true,
+        (Some(sent), Value::String(text)) => sent == text,
+        (Some(sent), Value::Bool(truth)) => sent == truth.to_string(),
+        (Some(sent), Value::Number(number)) => {
+            // 42 may be written 42.0; but a float does not tell all integers beyond 2^53 apart.
+            let exact = |value: &f64| value.abs() < 9_007_199_254_740_992.0;
+            let number_sent = sent.parse().ok().filter(exact);
+            sent == number.to_string() || number_sent.is_some() && number_sent == number.as_f64()
+        }
+        _ => false,
+    }
+}
+
+/// The value of a header that may be in base64.
+fn decoded<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, Refusal> {
+    let Some(value) = text(headers, name)? else {
+        return Ok(None);
+    };
+    let encoded = value
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="));
+    let Some(encoded) = encoded else {
+        return Ok(Some(value.into()));
+    };
+    let bytes = BASE64.decode(encoded.as_bytes()).ok();
+    let decoded = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let decoded = decoded.ok_or_else(|| mismatch(name, "is no text in base64"))?;
+    Ok(Some(decoded.into()))
+}
+
+fn mismatch(name: &str, what: &str) -> Refusal {
+    let reason = format!("Header mismatch: `{name}` {what}");
+    let error = ErrorObject::new(ErrorCode::HEADER_MISMATCH, reason);
+    Refusal::new(StatusCode::BAD_REQUEST, error)
+}

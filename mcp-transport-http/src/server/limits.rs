@@ -1,0 +1,66 @@
+//! How much clients may hold, and for how long.
+
+use std::time::Duration;
+
+/// What an HTTP endpoint holds for its clients, and how long it waits for them.
+///
+/// Each bound is there because clients could otherwise make the server hold ever more. The
+/// bounds of calls are the server's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Longest body, in bytes. Default 16 MiB. Stops one message from filling memory.
+    pub body: usize,
+    /// Bytes of all bodies that are being read or wait for their connection. Default 64 MiB.
+    /// Stops many messages from filling memory; a body beyond it is answered 503.
+    pub bodies: usize,
+    /// How long a body may take to arrive. Default 30 s. Stops a client that never ends its
+    /// body from holding it in memory.
+    pub body_time: Duration,
+    /// Exchanges open at once: requests being answered, and streams. Default 8,192, of which
+    /// one client may have half, and sockets of [`Http::serve`](crate::Http::serve). Stops streams, which take no slot of the calls in flight, from
+    /// filling memory; one more is answered 503.
+    pub open: usize,
+    /// Sessions of legacy clients. Default 1,024; zero refuses them. Stops handshakes from
+    /// filling memory; one more is answered 503.
+    pub sessions: usize,
+    /// How long a session is kept while nothing happens. Default 30 minutes. Stops sessions
+    /// that clients have left behind from staying for ever.
+    pub session_idle: Duration,
+    /// Bytes of a session's newest events that are kept for a client that comes back. Default
+    /// 256 KiB; zero turns resuming off. More lets clients come back later, and each session
+    /// hold more.
+    pub replay: usize,
+    /// Bytes that one connection may have to send to a client that does not read. Default
+    /// 1 MiB. Beyond it, that connection goes on when they are read. Stops slow readers from
+    /// filling memory.
+    pub output: usize,
+    /// How long a stream is quiet before a comment is sent on it, and an answer may take before
+    /// a stream is begun. Default 15 s. Keeps proxies from taking a stream for dead.
+    pub keep_alive: Duration,
+    /// How long one response streams the events of a session before the client has to come
+    /// back for more, if its revision knows how. Default as long as it likes. Stops proxies
+    /// that cut long responses off from doing so in the middle of an event.
+    pub stream_age: Option<Duration>,
+    /// How long clients are told to wait before they come back to a stream. Default 1 s. Stops
+    /// them from all coming back at once.
+    pub retry: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 16 << 20,
+            bodies: 64 << 20,
+            body_time: Duration::from_secs(30),
+            open: 8_192,
+            sessions: 1_024,
+            session_idle: Duration::from_secs(30 * 60),
+            replay: 256 << 10,
+            output: 1 << 20,
+            keep_alive: Duration::from_secs(15),
+            stream_age: None,
+            retry: Duration::from_secs(1),
+        }
+    }
+}
