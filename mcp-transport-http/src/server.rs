@@ -81,7 +81,7 @@ struct Config {
 
 /// The other end of the socket that a request came from.
 ///
-/// Put into the extensions of requests by [`serve`](Self#method.serve); whoever mounts the
+/// Put into the extensions of requests by `Http::serve`; whoever mounts the
 /// endpoint may do so too. Clients of which nothing else is known are told apart by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);

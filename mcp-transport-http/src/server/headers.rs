@@ -88,7 +88,7 @@ pub(super) fn check_mirrored(
 ) -> Result<(), Refusal> {
     let named = request.and_then(|request| request.meta()?.protocol_version.as_deref());
     let version = text(headers, VERSION)?;
-    if version.is_none() || named.is_some() && named != version {
+    if named.is_some() && named != version {
         return Err(mismatch(VERSION, "is not the revision of the request"));
     }
     if text(headers, METHOD)? != Some(method) {

@@ -6,11 +6,14 @@ use std::process::Stdio;
 use crate::steps::Ended;
 use crate::workspace;
 
-/// Most crates in the tree of a stdio server, itself included. A user compiles each of them.
+/// Most crates in the tree of a server, itself included. A user compiles each of them.
 const MOST_CRATES: usize = 60;
 
 /// Crates that the protocol crate must work without: no runtime, no logging.
 const NOT_IN_PROTOCOL: &[&str] = &["tokio", "tracing"];
+
+/// Crates that a server which is not on HTTP must work without.
+const NOT_IN_SERVER: &[&str] = &["http", "hyper"];
 
 /// Licences and duplicate versions, as `deny.toml` says.
 pub(super) fn deny() -> Ended {
@@ -30,36 +33,39 @@ pub(super) fn deny() -> Ended {
     .into()
 }
 
-/// What the trees of the protocol crate and of a stdio server may hold.
+/// What the trees of the protocol crate and of servers may hold.
 pub(super) fn trees() -> Result<(), String> {
     let protocol = tree("fairline-mcp-protocol")?;
     let server = tree("fairline-mcp-server")?;
+    let http = tree("fairline-mcp-transport-http")?;
     println!(
-        "crates in the normal tree: protocol {}, stdio server {} (at most {MOST_CRATES})",
+        "crates in the normal tree: protocol {}, stdio server {}, HTTP server {} (at most {MOST_CRATES})",
         protocol.len(),
-        server.len()
+        server.len(),
+        http.len()
     );
-    judge(&protocol, &server)
+    without(&protocol, NOT_IN_PROTOCOL)?;
+    without(&server, NOT_IN_SERVER)?;
+    small(&server)?;
+    small(&http)
 }
 
-fn judge(protocol: &BTreeSet<String>, server: &BTreeSet<String>) -> Result<(), String> {
-    let names = protocol.iter().filter_map(|line| line.split(' ').next());
-    let forbidden: Vec<_> = names
-        .filter(|name| NOT_IN_PROTOCOL.contains(name))
-        .collect();
-    if !forbidden.is_empty() {
-        return Err(format!(
-            "the protocol crate depends on {}",
-            forbidden.join(", ")
-        ));
+fn without(tree: &BTreeSet<String>, names: &[&str]) -> Result<(), String> {
+    let found = tree.iter().filter_map(|line| line.split(' ').next());
+    match found
+        .filter(|name| names.contains(name))
+        .collect::<Vec<_>>()
+    {
+        found if found.is_empty() => Ok(()),
+        found => Err(format!("a crate depends on {}", found.join(", "))),
     }
-    if server.len() > MOST_CRATES {
-        return Err(format!(
-            "a stdio server is built of {} crates",
-            server.len()
-        ));
+}
+
+fn small(tree: &BTreeSet<String>) -> Result<(), String> {
+    match tree.len() {
+        crates if crates > MOST_CRATES => Err(format!("a server is built of {crates} crates")),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The package and all that it needs when it runs or is built, one `name version` each.
@@ -95,21 +101,20 @@ mod tests {
 
     #[test]
     fn a_runtime_in_the_protocol_crate_is_refused() {
-        let small = parse(TREE);
-        assert_eq!(judge(&small, &small), Ok(()));
+        assert_eq!(without(&parse(TREE), NOT_IN_PROTOCOL), Ok(()));
         let with_tokio = parse(&format!("{TREE}tokio v1.46.0\n"));
         assert_eq!(
-            judge(&with_tokio, &small),
-            Err("the protocol crate depends on tokio".into())
+            without(&with_tokio, NOT_IN_PROTOCOL),
+            Err("a crate depends on tokio".into())
         );
     }
 
     #[test]
     fn a_large_server_is_refused() {
-        let small = parse(TREE);
+        assert_eq!(small(&parse(TREE)), Ok(()));
         let large = (0..=MOST_CRATES)
             .map(|n| format!("crate-{n} v1.0.0"))
             .collect();
-        assert!(judge(&small, &large).is_err());
+        assert!(small(&large).is_err());
     }
 }
