@@ -109,6 +109,7 @@
 mod attempt;
 mod blocking;
 mod cache;
+mod canonical;
 mod changes;
 mod content;
 mod context;

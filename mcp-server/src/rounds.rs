@@ -24,7 +24,7 @@ use tower::{BoxError, Service};
 use crate::attempt::{Attempt, Needs, Next, Outcome, Serving};
 use crate::context::Call;
 use crate::input::as_request;
-use crate::seal::{Carried, Digest, Seal, digest};
+use crate::seal::{Carried, Digest, Seal, Unsealed, digest};
 
 /// The answers that a call has, and the questions that it has asked in this attempt.
 #[derive(Debug, Default)]
@@ -152,8 +152,15 @@ impl Rounds {
             ..Carried::default()
         };
         drop(answers);
-        let Some(state) = self.rules.seal.close(carried, attempt.request()) else {
-            return failed(attempt, "its answers are too long to be carried");
+        let state = match self.rules.seal.close(carried, attempt.request()) {
+            Ok(state) => state,
+            Err(Unsealed::TooLong) => {
+                return failed(attempt, "its answers are too long to be carried");
+            }
+            Err(Unsealed::Ambiguous) => {
+                let error = "Invalid params: `arguments` can be read in more than one way";
+                return Outcome::Refused(ErrorObject::invalid_params(error));
+            }
         };
         let result = InputRequiredResult::new()
             .input_requests(needs.0)
