@@ -29,27 +29,17 @@ use crate::seal::{Carried, Digest, Seal, Unsealed, digest};
 /// The answers that a call has, and the questions that it has asked in this attempt.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    given: BTreeMap<String, Given>,
+    /// Each with the digest of its question.
+    given: BTreeMap<String, (Digest, RawJson)>,
     asked: BTreeMap<String, InputRequest>,
     rounds: usize,
-}
-
-#[derive(Debug)]
-struct Given {
-    /// What it is the answer to, if that is known.
-    question: Option<Digest>,
-    answer: RawJson,
 }
 
 impl Answers {
     /// The answer to a question: not one to another question of the same name.
     pub(crate) fn to(&self, name: &str, question: &InputRequest) -> Option<&RawJson> {
-        let given = self.given.get(name)?;
-        let fits = given
-            .question
-            .as_ref()
-            .is_none_or(|known| *known == digest(question));
-        fits.then_some(&given.answer)
+        let (known, answer) = self.given.get(name)?;
+        (*known == digest(question)).then_some(answer)
     }
 
     /// Notes that a question is to be asked.
@@ -62,8 +52,8 @@ impl Answers {
         std::mem::take(&mut self.asked)
     }
 
-    fn give(&mut self, name: String, question: Option<Digest>, answer: RawJson) {
-        self.given.insert(name, Given { question, answer });
+    fn give(&mut self, name: String, question: Digest, answer: RawJson) {
+        self.given.insert(name, (question, answer));
     }
 }
 
@@ -118,7 +108,7 @@ impl Rounds {
             }
             for (name, question, answer) in waiting {
                 match answered(answer).await {
-                    Ok(answer) => attempt.call.answers().give(name, Some(question), answer),
+                    Ok(answer) => attempt.call.answers().give(name, question, answer),
                     Err(why) => return Ok(failed(&attempt, &format!("`{name}`: {why}"))),
                 }
             }
@@ -138,12 +128,9 @@ impl Rounds {
             drop(answers);
             return failed(attempt, "it asked too many times");
         }
-        let given = std::mem::take(&mut answers.given).into_iter();
         let carried = Carried {
             rounds,
-            answers: given
-                .filter_map(|(name, given)| Some((name, (given.question?, given.answer))))
-                .collect(),
+            answers: std::mem::take(&mut answers.given),
             asked: needs
                 .0
                 .iter()
@@ -177,24 +164,25 @@ fn begin(attempt: &Attempt, rules: &Rules) -> Result<(), ErrorObject> {
         ClientRequest::ReadResource(params) => (&params.input_responses, &params.request_state),
         _ => return Ok(()),
     };
-    if responses.is_none() && state.is_none() {
+    // What is not carried was not asked, or not of this call: there is nothing that it answers.
+    let Some(state) = state else {
         return Ok(());
-    }
-    let carried = match state {
-        Some(state) => rules
-            .seal
-            .open(state, attempt.request())
-            .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))?,
-        None => Carried::default(),
     };
+    let Carried {
+        rounds,
+        answers: given,
+        mut asked,
+        ..
+    } = rules
+        .seal
+        .open(state, attempt.request())
+        .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))?;
     let mut answers = attempt.call.answers();
-    answers.rounds = carried.rounds;
-    for (name, (question, answer)) in carried.answers {
-        answers.give(name, Some(question), answer);
-    }
+    (answers.rounds, answers.given) = (rounds, given);
     for (name, answer) in responses.iter().flatten() {
-        let question = carried.asked.get(name).cloned();
-        answers.give(name.clone(), question, answer.clone());
+        if let Some(question) = asked.remove(name) {
+            answers.give(name.clone(), question, answer.clone());
+        }
     }
     Ok(())
 }

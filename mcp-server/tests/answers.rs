@@ -60,6 +60,10 @@ fn yes() -> Value {
     json!({ "sure": { "action": "accept", "content": {} } })
 }
 
+fn is_asked(reply: &Value) -> bool {
+    reply["result"]["resultType"] == "input_required"
+}
+
 /// Covers X06.
 #[tokio::test]
 async fn an_answer_is_of_the_arguments_that_were_agreed_to() {
@@ -88,4 +92,34 @@ async fn an_answer_is_of_the_arguments_that_were_agreed_to() {
         let reply = client.call_with("pay", ambiguous, &[]).await;
         assert_eq!(reply["error"]["code"], -32602, "{reply}");
     }
+}
+
+/// Covers X06, X09.
+#[tokio::test]
+async fn an_answer_without_its_question_is_none() {
+    let mut client = Client::askable(server().rounds(2)).await;
+    let answers = ("inputResponses", &yes());
+    // What was not sealed was not asked.
+    let reply = client.call_with("pay", "{}", &[answers]).await;
+    assert!(is_asked(&reply), "{reply}");
+    let state = reply["result"]["requestState"].clone();
+    let carried = ("requestState", &state);
+    // Nor was anything else than what was.
+    let other = json!({ "other": yes()["sure"], "sure2": yes()["sure"] });
+    let reply = client
+        .call_with("pay", "{}", &[carried, ("inputResponses", &other)])
+        .await;
+    assert!(is_asked(&reply), "{reply}");
+    let reply = client.call_with("pay", "{}", &[carried, answers]).await;
+    assert_eq!(reply["result"]["content"][0]["text"], "paid {}", "{reply}");
+    // Rounds are counted by what is carried.
+    let last = ("requestState", &reply_state(&mut client, carried).await);
+    let reply = client.call_with("pay", "{}", &[last]).await;
+    assert_eq!(reply["result"]["isError"], true, "{reply}");
+}
+
+/// The state that asks once more.
+async fn reply_state(client: &mut Client, carried: (&str, &Value)) -> Value {
+    let reply = client.call_with("pay", "{}", &[carried]).await;
+    reply["result"]["requestState"].clone()
 }
