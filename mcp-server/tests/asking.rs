@@ -338,7 +338,12 @@ async fn a_client_that_cannot_be_asked_is_not() {
         (
             r#"{"elicitation":{}}"#,
             "at_once",
-            json!({ "sampling": {} }),
+            json!({ "sampling": {}, "roots": {} }),
+        ),
+        (
+            "{}",
+            "at_once",
+            json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": {} }),
         ),
         (
             r#"{"elicitation":{},"sampling":{}}"#,
