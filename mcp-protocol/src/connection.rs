@@ -123,8 +123,9 @@ pub struct Limits {
     /// Resources subscribed to: by `resources/subscribe`, and in each listen stream. Default
     /// 1,000. Stops a client from filling memory with URIs.
     pub subscriptions: usize,
-    /// Questions to the client that are open at once. Default 64. Stops handlers from piling
-    /// up questions that nobody answers.
+    /// Questions to the client that are open at once; one more ends its call. Default 256, as
+    /// many as there may be calls of one connection. Stops handlers from piling up questions
+    /// that nobody answers.
     pub asks: usize,
     /// How long a question waits for its answer. Default 60 s. Stops a silent user from
     /// holding a call's slot for ever.
@@ -140,7 +141,7 @@ impl Default for Limits {
             batch: 1_000,
             listens: 16,
             subscriptions: 1_000,
-            asks: 64,
+            asks: 256,
             ask: Duration::from_secs(60),
             grace: Duration::from_secs(1),
         }
