@@ -9,6 +9,7 @@
 use std::marker::PhantomData;
 
 pub use mcp_macros::{Choice, Form};
+use mcp_protocol::tool::decode_arguments;
 use mcp_protocol::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, Declared, ElicitAction,
     ElicitMode, ElicitParams, ElicitResult, EmptyParams, IncludeContext, InputRequest,
@@ -186,11 +187,8 @@ impl<T: DeserializeOwned> Input for FormInput<T> {
 
     fn read(&self, answer: &RawJson) -> Result<T, Unanswered> {
         let content = accepted(answer)?.content;
-        let content = content.map(|content| RawJson::encode(&content));
-        content
-            .unwrap_or(Ok(RawJson::empty_object()))
-            .and_then(|content| content.decode())
-            .or(Err(Unanswered::Unusable))
+        let content = content.unwrap_or(RawJson::empty_object());
+        decode_arguments(&content).or(Err(Unanswered::Unusable))
     }
 }
 
