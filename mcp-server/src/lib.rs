@@ -101,7 +101,7 @@
 //! |---|---|---|
 //! | `stdio` | yes | [`Server::serve_stdio`] |
 //! | `signal` | no | `ServerHandle::shut_down_on_signal` |
-//! | `validate` | no | `Server::validate_output`: in debug builds, outputs have to fit their schemas |
+//! | `validate` | no | `Server::validate_input`: arguments have to fit their schemas; without it, what a schema says beyond a type (`range`, `length`, `pattern`) is shown and not held. `Server::validate_output`: in debug builds, so have outputs |
 //!
 //! A handler that panics costs its own call only, which is answered with an error. That needs
 //! unwinding: with `panic = "abort"` in a profile, one panic ends the process.

@@ -30,18 +30,21 @@ use crate::rounds::Rules;
 use crate::router::Router;
 use crate::router::prompts::Prompts;
 use crate::router::resources::Resources;
-use crate::router::tools::{ToolRules, Tools};
+use crate::router::tools::{CompileInput, ToolRules, Tools};
 use crate::seal::{Seal, StateKey};
 use crate::serve::Serving;
 use crate::span::OnSpan;
 use crate::stats::{Counters, Stats};
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 
-/// How outputs are validated, in a build that can.
+/// How arguments and outputs are validated, in a build that can.
 #[cfg(feature = "validate")]
-const COMPILE: Option<Compile> = Some(crate::validate::compile);
+const COMPILE: (Option<CompileInput>, Option<Compile>) = (
+    Some(crate::validate::compile_input),
+    Some(crate::validate::compile),
+);
 #[cfg(not(feature = "validate"))]
-const COMPILE: Option<Compile> = None;
+const COMPILE: (Option<CompileInput>, Option<Compile>) = (None, None);
 
 type ApplyLayer = Box<dyn FnOnce(Next) -> Next + Send>;
 type BindHandler<S> = Box<dyn FnOnce(Arc<S>) -> Handler + Send>;
@@ -139,7 +142,8 @@ impl<S: Send + Sync + 'static> Server<S> {
             empty_lists: false,
             tool_rules: ToolRules {
                 as_written: false,
-                compile: COMPILE.filter(|_| cfg!(debug_assertions)),
+                compile_input: COMPILE.0,
+                compile: COMPILE.1.filter(|_| cfg!(debug_assertions)),
             },
             methods: Vec::new(),
             notifications: Vec::new(),
@@ -223,6 +227,22 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
+    /// Whether the arguments of each call are held against the input schema of the tool, before
+    /// the tool is called. Default yes, in every build with the feature `validate`; without it,
+    /// what a schema says beyond the type of the tool (`range`, `length`, `pattern`) is shown and
+    /// not held.
+    ///
+    /// Arguments that do not fit are answered with a failed result that says where and what was
+    /// expected, for the model to call again. `null` for what may be left out is taken, and so is
+    /// what a derived tool reads although it is not shown, such as `#[serde(alias)]`. The
+    /// schema is compiled when the tool is registered; one that cannot be is refused.
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn validate_input(mut self, validate: bool) -> Self {
+        self.tool_rules.compile_input = COMPILE.0.filter(|_| validate);
+        self
+    }
+
     /// Whether the structured output of each tool is held against its output schema. Default
     /// in a build with debug assertions only.
     ///
@@ -232,7 +252,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     #[cfg(feature = "validate")]
     #[must_use]
     pub fn validate_output(mut self, validate: bool) -> Self {
-        self.tool_rules.compile = COMPILE.filter(|_| validate);
+        self.tool_rules.compile = COMPILE.1.filter(|_| validate);
         self
     }
 

@@ -28,7 +28,11 @@ fn asking(ask: fn(&Context) -> Result<(), ToolError>) -> Server {
             Ok(format!("paid {arguments}"))
         },
     );
-    Server::new("test", "1.0.0").dyn_tool(Arc::new(pay))
+    let server = Server::new("test", "1.0.0").dyn_tool(Arc::new(pay));
+    // It refuses numbers that are none of Rust's.
+    #[cfg(feature = "validate")]
+    let server = server.validate_input(false);
+    server
 }
 
 fn server() -> Server {
