@@ -21,6 +21,7 @@ use crate::events::{Event, Events};
 use crate::input::{
     Input, Inputs, Look, Unanswered, ends_with_no, leave_out_context, no_url, require,
 };
+use crate::key::{is_key, is_reserved};
 use crate::limit::Slot;
 use crate::rounds::Answers;
 use crate::seal::digest;
@@ -83,14 +84,17 @@ impl<S> Context<S> {
     /// Adds a member to the `_meta` of the result, in place of one that has this name. An
     /// error has no `_meta`, so nothing is added to one.
     ///
-    /// The name begins with a domain of yours, as `com.acme/took` does: one that the
-    /// specification has reserved for itself is not added, nor is a value that cannot be JSON.
+    /// The name begins with a domain of yours, as `com.acme/took` does. One that the
+    /// specification has reserved for itself (the second label before the slash is
+    /// `modelcontextprotocol` or `mcp`) or that is no key of `_meta` is not added, nor is a value
+    /// that cannot be JSON.
     pub fn add_meta(&self, name: &str, value: impl Serialize) {
+        if !is_key(name) || is_reserved(name) {
+            tracing::warn!(name, "a name in `_meta` is reserved, or is none");
+            return;
+        }
         match RawJson::encode(&value) {
-            Ok(value) if !name.starts_with("io.modelcontextprotocol/") => {
-                lock(&self.call.unsent).meta.insert(name, value);
-            }
-            Ok(_) => tracing::warn!(name, "a name in `_meta` is reserved"),
+            Ok(value) => lock(&self.call.unsent).meta.insert(name, value),
             Err(error) => tracing::warn!(name, %error, "a value in `_meta` cannot be JSON"),
         }
     }

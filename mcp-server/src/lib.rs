@@ -118,6 +118,7 @@ mod error;
 mod events;
 mod field;
 pub mod input;
+mod key;
 pub mod limit;
 mod output;
 mod prompt;
