@@ -48,6 +48,9 @@
 //! * A modern caller is never sent a request; a legacy one only on behalf of its own
 //!   call, and only what it has declared that it can answer.
 //! * Each question is answered exactly once, if only by [`Answer::Gone`].
+//! * Once the end has begun, by [`input_closed`] or [`shut_down`], nothing more is taken: a
+//!   request is neither started nor answered. A call that waits for an answer of its client ends
+//!   at once and without a reply; the others have [`grace`](Limits::grace).
 //! * [`receive`] answers what it is given or ignores it; it never fails.
 //!
 //! # What a client's side promises, whatever a peer sends

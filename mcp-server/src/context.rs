@@ -134,6 +134,9 @@ impl<S> Context<S> {
 
     /// Several inputs in one round: `cx.inputs((("a", form(…)), ("b", roots())))?`.
     ///
+    /// Each has a name of its own: two different ones of one name are an internal error. The
+    /// first no that is not taken for an answer ends the call, whatever else has been asked.
+    ///
     /// # Errors
     ///
     /// As [`input`](Self::input).

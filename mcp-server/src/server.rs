@@ -235,7 +235,8 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// Arguments that do not fit are answered with a failed result that says where and what was
     /// expected, for the model to call again. `null` for what may be left out is taken, and so is
     /// what a derived tool reads although it is not shown, such as `#[serde(alias)]`. The
-    /// schema is compiled when the tool is registered; one that cannot be is refused.
+    /// schema is compiled when the tool is registered; one that cannot be is refused. It is
+    /// trusted: for tools that another server describes, turn this off.
     #[cfg(feature = "validate")]
     #[must_use]
     pub fn validate_input(mut self, validate: bool) -> Self {
@@ -345,8 +346,10 @@ impl<S: Send + Sync + 'static> Server<S> {
     }
 
     /// Is shown the `tracing` span of each call before it is entered, when a parent can still be
-    /// set: a tower layer is inside of the span, where that is too late. Runs where messages
-    /// are read, so it must neither wait nor panic. See the [crate](crate#spans) for what is in
+    /// set: a tower layer is inside of the span, where that is too late. Only if there is one:
+    /// where no subscriber wants the span (its level is `info`), this is not called, so what has
+    /// to be done for every call belongs into a [`layer`](Self::layer). Runs where messages are
+    /// read, so it must neither wait nor panic. See the [crate](crate#spans) for what is in
     /// a span.
     ///
     /// With `tracing-opentelemetry`, `set_parent` is its `OpenTelemetrySpanExt::set_parent` of
@@ -407,6 +410,9 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// How long calls may go on once their client is gone or the server shuts down. Default
     /// 1 s; zero cancels them at once. Stops a stuck handler from keeping the process alive.
+    ///
+    /// A call that waits for its user's answer then is not waited for: it ends at once, without
+    /// a reply. Requests that still come are not answered.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.config.limits.grace = grace;
@@ -681,8 +687,8 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// Serves one client until it is done, or the server is shut down.
     ///
     /// When the client sends nothing more, calls in flight have
-    /// [`grace`](Server::grace) to end and finished replies are written. Has to be called
-    /// within a tokio runtime. Dropping it ends the connection at once.
+    /// [`grace`](Server::grace) to end and finished replies are written; those that wait for an
+    /// answer of that client end at once. Has to be called within a tokio runtime. Dropping it ends the connection at once.
     ///
     /// # Errors
     ///
@@ -746,8 +752,9 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
         self.serve(transport).await
     }
 
-    /// Ends all connections: calls in flight have [`grace`](Server::grace) to end, and no
-    /// others are started.
+    /// Ends all connections: calls in flight have [`grace`](Server::grace) to end, but for
+    /// those that wait for a user, which end at once and without a reply. Requests that still
+    /// come are neither started nor answered.
     pub fn shut_down(&self) {
         self.parts.stop(Stop::ShutDown);
     }

@@ -297,3 +297,17 @@ fn go(cx: &Context, url: &str) -> Result<(), ToolError> {
 fn by_page() -> Value {
     json!({ "elicitation": { "url": {} } })
 }
+
+#[tokio::test(start_paused = true)]
+async fn all_calls_of_a_connection_may_ask_at_once() {
+    let server = server().build().expect("it can be built");
+    let mut client = Client::declaring(&server, "2025-11-25", declared()).await;
+    for id in 0..256 {
+        let params = json!({ "name": "pay", "arguments": {} });
+        client.send_as(json!(id), "tools/call", params).await;
+    }
+    for _ in 0..256 {
+        let question = client.receive().await;
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+    }
+}
