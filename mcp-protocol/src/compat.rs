@@ -20,7 +20,7 @@
 //! | resource links | from 2025-06-18 | text: name and URI | [`fit_content`] |
 //! | arrays of sampling content | from 2025-11-25 | a message for each block; in a result, one text | [`fit_create_message_params`], [`fit_create_message_result`] |
 //! | `tool_use`, `tool_result` | from 2025-11-25 | their JSON, as text | [`fit_sampling_message`] |
-//! | `elicitationId` of a web page | 2025-11-25, the URL if absent | as it is | [`fit_elicit_params`] |
+//! | `elicitationId` of a web page | 2025-11-25, the question's id if absent | as it is | [`ask`](crate::connection::ServerConnection::ask) |
 //! | choices in `oneOf` | from 2025-11-25 | `enum` and `enumNames` | [`fit_elicit_params`] |
 //! | -32002 and -32042 | up to 2025-11-25; 2025-11-25 | -32602; -32600 | [`fit_error`] |
 //!

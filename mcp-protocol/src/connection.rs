@@ -48,6 +48,9 @@
 //! * A modern caller is never sent a request; a legacy one only on behalf of its own
 //!   call, and only what it has declared that it can answer.
 //! * Each question is answered exactly once, if only by [`Answer::Gone`].
+//! * Once the end has begun, by [`input_closed`] or [`shut_down`], nothing more is taken: a
+//!   request is neither started nor answered. A call that waits for an answer of its client ends
+//!   at once and without a reply; the others have [`grace`](Limits::grace).
 //! * [`receive`] answers what it is given or ignores it; it never fails.
 //!
 //! # What a client's side promises, whatever a peer sends
@@ -123,8 +126,9 @@ pub struct Limits {
     /// Resources subscribed to: by `resources/subscribe`, and in each listen stream. Default
     /// 1,000. Stops a client from filling memory with URIs.
     pub subscriptions: usize,
-    /// Questions to the client that are open at once. Default 64. Stops handlers from piling
-    /// up questions that nobody answers.
+    /// Questions to the client that are open at once; one more ends its call. Default 256, as
+    /// many as there may be calls of one connection. Stops handlers from piling up questions
+    /// that nobody answers.
     pub asks: usize,
     /// How long a question waits for its answer. Default 60 s. Stops a silent user from
     /// holding a call's slot for ever.
@@ -140,7 +144,7 @@ impl Default for Limits {
             batch: 1_000,
             listens: 16,
             subscriptions: 1_000,
-            asks: 64,
+            asks: 256,
             ask: Duration::from_secs(60),
             grace: Duration::from_secs(1),
         }

@@ -14,6 +14,7 @@ use tower::{BoxError, Service};
 
 use crate::context::Call;
 use crate::error::ServiceDown;
+use crate::seal::Digest;
 
 /// One try to serve a request: what goes through the layers to a handler.
 ///
@@ -83,7 +84,17 @@ pub enum Outcome {
 
 /// What a handler needs before it can give a result, by the names it has given.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Needs(pub(crate) BTreeMap<String, InputRequest>);
+pub struct Needs(pub(crate) BTreeMap<String, Need>);
+
+/// One thing that is needed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Need {
+    pub(crate) request: InputRequest,
+    /// The digest of the request.
+    pub(crate) question: Digest,
+    /// Whether the call is over when the user says no.
+    pub(crate) ends_with_no: bool,
+}
 
 impl Needs {
     /// The names of what is needed.

@@ -1,11 +1,12 @@
 //! What a handler has besides its arguments.
 
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use mcp_protocol::connection::{Answer, CallId, Caller, LogMessage, Progress};
-use mcp_protocol::types::LoggingLevel;
+use mcp_protocol::types::{ClientCapabilities, LoggingLevel};
 use mcp_protocol::{
     ClientRequest, ErrorObject, Extra, Method, ProtocolVersion, RawJson, RequestMeta,
     ServerRequest, ServerResult,
@@ -13,13 +14,17 @@ use mcp_protocol::{
 use serde::Serialize;
 use tokio::sync::{Notify, oneshot};
 
-use crate::attempt::Needs;
+use crate::attempt::{Need, Needs};
 use crate::custom::object;
 use crate::error::{Kind, ServiceDown, ToolError};
 use crate::events::{Event, Events};
-use crate::input::{Input, Inputs, Look, Unanswered, leave_out_context, missing};
+use crate::input::{
+    Input, Inputs, Look, Unanswered, ends_with_no, leave_out_context, no_url, require,
+};
+use crate::key::{is_key, is_reserved};
 use crate::limit::Slot;
 use crate::rounds::Answers;
+use crate::seal::digest;
 
 /// What a handler has besides its arguments: the server's state, who is calling, and ways to
 /// tell the caller how it goes.
@@ -79,14 +84,17 @@ impl<S> Context<S> {
     /// Adds a member to the `_meta` of the result, in place of one that has this name. An
     /// error has no `_meta`, so nothing is added to one.
     ///
-    /// The name begins with a domain of yours, as `com.acme/took` does: one that the
-    /// specification has reserved for itself is not added, nor is a value that cannot be JSON.
+    /// The name begins with a domain of yours, as `com.acme/took` does. One that the
+    /// specification has reserved for itself (the second label before the slash is
+    /// `modelcontextprotocol` or `mcp`) or that is no key of `_meta` is not added, nor is a value
+    /// that cannot be JSON.
     pub fn add_meta(&self, name: &str, value: impl Serialize) {
+        if !is_key(name) || is_reserved(name) {
+            tracing::warn!(name, "a name in `_meta` is reserved, or is none");
+            return;
+        }
         match RawJson::encode(&value) {
-            Ok(value) if !name.starts_with("io.modelcontextprotocol/") => {
-                lock(&self.call.unsent).meta.insert(name, value);
-            }
-            Ok(_) => tracing::warn!(name, "a name in `_meta` is reserved"),
+            Ok(value) => lock(&self.call.unsent).meta.insert(name, value),
             Err(error) => tracing::warn!(name, %error, "a value in `_meta` cannot be JSON"),
         }
     }
@@ -126,15 +134,20 @@ impl<S> Context<S> {
 
     /// Several inputs in one round: `cx.inputs((("a", form(…)), ("b", roots())))?`.
     ///
+    /// Each has a name of its own: two different ones of one name are an internal error. The
+    /// first no that is not taken for an answer ends the call, whatever else has been asked.
+    ///
     /// # Errors
     ///
     /// As [`input`](Self::input).
     pub fn inputs<I: Inputs>(&self, inputs: I) -> Result<I::Values, ToolError> {
-        let values = inputs.look(&mut &*self.call)?;
-        values.ok_or_else(|| {
-            let asked = self.call.answers().take_asked();
-            ToolError(Kind::Needs(Needs(asked)))
-        })
+        let mut looking = Looking {
+            call: &self.call,
+            needs: BTreeMap::new(),
+            missing: ClientCapabilities::new(),
+        };
+        let values = inputs.look(&mut looking)?;
+        values.ok_or_else(|| looking.end())
     }
 
     /// Tells the caller how much is done, of how much if that is known.
@@ -357,41 +370,71 @@ impl Call {
     }
 }
 
-impl Look<ToolError> for &Call {
+/// Looks for some inputs, and gathers what is needed for those that are not there.
+struct Looking<'a> {
+    call: &'a Call,
+    needs: BTreeMap<String, Need>,
+    /// What the client would have to be able to do.
+    missing: ClientCapabilities,
+}
+
+impl Look<ToolError> for Looking<'_> {
     fn look<I: Input>(&mut self, name: &str, input: &I) -> Result<Option<I::Value>, ToolError> {
-        let mut question = input.request();
-        leave_out_context(&mut question, &self.caller);
-        let read = self
-            .answers()
-            .to(name, &question)
-            .map(|answer| input.read(answer));
-        match read {
-            Some(Ok(value)) => return Ok(Some(value)),
-            Some(Err(Unanswered::Declined)) => {
-                return Err(ToolError::failed(format_args!(
-                    "the user declined `{name}`"
-                )));
-            }
-            Some(Err(Unanswered::Cancelled)) => {
-                return Err(ToolError::failed(format_args!(
-                    "the user cancelled `{name}`"
-                )));
-            }
-            Some(Err(Unanswered::Unusable)) | None => {}
+        let caller = &self.call.caller;
+        let mut request = input.request();
+        leave_out_context(&mut request, caller);
+        if let Some(url) = no_url(&request) {
+            let why = format_args!("`{name}` is at no absolute URL: {url:?}");
+            return Err(ToolError::failed(why));
         }
-        match missing(&question, self.caller.capabilities()) {
+        let question = digest(&request);
+        let mut answers = self.call.answers();
+        if !answers.is_only(name, &question) {
+            tracing::error!(name, "two different inputs have one name");
+            let error = ErrorObject::internal("two inputs have one name");
+            return Err(ToolError::refused(error));
+        }
+        if let Some(answer) = answers.to(name, &question) {
+            match input.read(answer) {
+                Ok(value) => return Ok(Some(value)),
+                Err(Unanswered::Declined) => {
+                    let no = format_args!("the user declined `{name}`");
+                    return Err(ToolError::failed(no));
+                }
+                Err(Unanswered::Cancelled) => {
+                    let no = format_args!("the user cancelled `{name}`");
+                    return Err(ToolError::failed(no));
+                }
+                Err(Unanswered::Unusable) => {}
+            }
+        }
+        drop(answers);
+        if !require(&request, caller.capabilities(), &mut self.missing) {
             // The error that says what is missing is of the newest revision.
-            Some(missing) if self.caller.version() >= ProtocolVersion::V2026_07_28 => {
-                Err(ToolError::refused(ErrorObject::missing_capability(missing)))
+            if caller.version() < ProtocolVersion::V2026_07_28 {
+                return Err(ToolError::failed(format_args!(
+                    "the client cannot be asked for `{name}`: it has not declared that it can"
+                )));
             }
-            Some(_) => Err(ToolError::failed(format_args!(
-                "the client cannot be asked for `{name}`: it has not declared that it can"
-            ))),
-            None => {
-                self.answers().ask(name, question);
-                Ok(None)
-            }
+            return Ok(None);
         }
+        let need = Need {
+            request,
+            question,
+            ends_with_no: ends_with_no(input),
+        };
+        self.needs.insert(name.to_owned(), need);
+        Ok(None)
+    }
+}
+
+impl Looking<'_> {
+    /// Why the attempt ends.
+    fn end(self) -> ToolError {
+        if self.missing == ClientCapabilities::new() {
+            return ToolError(Kind::Needs(Needs(self.needs)));
+        }
+        ToolError::refused(ErrorObject::missing_capability(self.missing))
     }
 }
 

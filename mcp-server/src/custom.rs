@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mcp_protocol::tool::{ArgumentError, decode_arguments};
 use mcp_protocol::types::CustomParams;
 use mcp_protocol::{ClientNotification, ErrorObject, RawJson};
 use serde::Serialize;
@@ -47,10 +48,8 @@ where
     R: Serialize,
 {
     async fn answer(&self, params: &CustomParams, cx: Context<S>) -> Result<RawJson, ErrorObject> {
-        let params = typed(params).map_err(|error| {
-            // Not all of it: an answer must not grow with what was sent.
-            ErrorObject::invalid_params(format!("Invalid params: {:.256}", error.to_string()))
-        })?;
+        let params = typed(params)
+            .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))?;
         let result = (self.0)(params, cx).await?;
         object(&result).ok_or_else(|| {
             tracing::error!("the result of a method is not a JSON object");
@@ -59,9 +58,11 @@ where
     }
 }
 
-/// The parameters without their `_meta`.
-fn typed<P: DeserializeOwned>(params: &CustomParams) -> serde_json::Result<P> {
-    RawJson::encode(&params.extra)?.decode()
+/// The parameters without their `_meta`, read as arguments are: any object is nothing.
+fn typed<P: DeserializeOwned>(params: &CustomParams) -> Result<P, ArgumentError> {
+    let members = RawJson::encode(&params.extra);
+    let members = members.map_err(|error| ArgumentError::new("", error.to_string()))?;
+    decode_arguments(&members)
 }
 
 /// A value as an object: nothing is an empty one.

@@ -9,15 +9,17 @@
 use std::marker::PhantomData;
 
 pub use mcp_macros::{Choice, Form};
+use mcp_protocol::tool::decode_arguments;
 use mcp_protocol::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, Declared, ElicitAction,
-    ElicitMode, ElicitParams, ElicitResult, ElicitationCapability, EmptyParams, IncludeContext,
-    InputRequest, ListRootsResult, RequestedSchema, Root, RootsCapability, SamplingCapability,
+    ElicitMode, ElicitParams, ElicitResult, EmptyParams, IncludeContext, InputRequest,
+    ListRootsResult, RequestedSchema, Root,
 };
 use mcp_protocol::{ProtocolVersion, RawJson, ServerRequest, connection::Caller};
 use serde::de::DeserializeOwned;
 
 pub use crate::field::{Choice, Field, FieldSchema};
+use crate::router::resources::is_uri;
 
 /// Something that a handler asks for with [`Context::input`](crate::Context::input).
 ///
@@ -107,7 +109,8 @@ pub fn fields(message: impl Into<String>, schema: RequestedSchema) -> FormInput<
 }
 
 /// Sends the user to a web page; gives nothing but that the user agreed to go. What should not
-/// pass through the client, such as a password, is asked there.
+/// pass through the client, such as a password, is asked there. Anything but an absolute URL
+/// fails the call.
 #[must_use]
 pub fn page(message: impl Into<String>, url: impl Into<String>) -> PageInput {
     PageInput(ElicitParams::page(message, url))
@@ -184,11 +187,8 @@ impl<T: DeserializeOwned> Input for FormInput<T> {
 
     fn read(&self, answer: &RawJson) -> Result<T, Unanswered> {
         let content = accepted(answer)?.content;
-        let content = content.map(|content| RawJson::encode(&content));
-        content
-            .unwrap_or(Ok(RawJson::empty_object()))
-            .and_then(|content| content.decode())
-            .or(Err(Unanswered::Unusable))
+        let content = content.unwrap_or(RawJson::empty_object());
+        decode_arguments(&content).or(Err(Unanswered::Unusable))
     }
 }
 
@@ -258,36 +258,69 @@ fn accepted(answer: &RawJson) -> Result<ElicitResult, Unanswered> {
     }
 }
 
-/// What a client has to be able to do for a request to be put to it, if it has not declared
-/// that it can.
-pub(crate) fn missing(
+/// Whether an answer is a no.
+pub(crate) fn is_no(answer: &RawJson) -> bool {
+    is_final(accepted(answer))
+}
+
+/// Whether an input ends the call if the user says no, in either way.
+pub(crate) fn ends_with_no(input: &impl Input) -> bool {
+    [ElicitAction::Decline, ElicitAction::Cancel]
+        .into_iter()
+        .filter_map(|no| RawJson::encode(&ElicitResult::new(no)).ok())
+        .all(|no| is_final(input.read(&no)))
+}
+
+fn is_final<T>(read: Result<T, Unanswered>) -> bool {
+    matches!(read, Err(Unanswered::Declined | Unanswered::Cancelled))
+}
+
+/// The URL that a user would be sent to, if that is no absolute one.
+pub(crate) fn no_url(request: &InputRequest) -> Option<&str> {
+    let InputRequest::Elicit(params) = request else {
+        return None;
+    };
+    let url = params.url.as_deref()?;
+    let is_absolute = is_uri(url)
+        && url.split_once(':').is_some_and(|(_, rest)| {
+            let rest = rest.trim_start_matches('/');
+            !rest.is_empty()
+        });
+    (!is_absolute).then_some(url)
+}
+
+/// Adds what a client has to be able to do for a request to be put to it, and says whether it
+/// has declared that it can.
+pub(crate) fn require(
     request: &InputRequest,
     declared: &ClientCapabilities,
-) -> Option<ClientCapabilities> {
+    needed: &mut ClientCapabilities,
+) -> bool {
     if declared.covers(request) {
-        return None;
+        return true;
     }
-    let needed = ClientCapabilities::new();
     match request {
         InputRequest::Elicit(params) => {
-            let needs = ElicitationCapability::new();
-            let needs = match params.mode {
-                Some(ElicitMode::Url) => needs.url(Declared::new()),
-                _ => needs.form(Declared::new()),
+            let needed = needed.elicitation.get_or_insert_default();
+            let mode = match params.mode {
+                Some(ElicitMode::Url) => &mut needed.url,
+                _ => &mut needed.form,
             };
-            Some(needed.elicitation(needs))
+            *mode = Some(Declared::new());
         }
         InputRequest::CreateMessage(params) => {
-            let needs = SamplingCapability::new();
-            let needs = match params.tools.is_some() || params.tool_choice.is_some() {
-                true => needs.tools(Declared::new()),
-                false => needs,
-            };
-            Some(needed.sampling(needs))
+            let needed = needed.sampling.get_or_insert_default();
+            if params.tools.is_some() || params.tool_choice.is_some() {
+                needed.tools = Some(Declared::new());
+            }
         }
-        InputRequest::ListRoots(_) => Some(needed.roots(RootsCapability::new())),
-        _ => None,
+        InputRequest::ListRoots(_) => {
+            needed.roots.get_or_insert_default();
+        }
+        // Of what nobody knows no capability is known either: it is asked for all the same.
+        _ => return true,
     }
+    false
 }
 
 /// Asks for no context if the client has not declared that it can add any, which since 2025-11-25

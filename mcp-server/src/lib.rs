@@ -101,7 +101,7 @@
 //! |---|---|---|
 //! | `stdio` | yes | [`Server::serve_stdio`] |
 //! | `signal` | no | `ServerHandle::shut_down_on_signal` |
-//! | `validate` | no | `Server::validate_output`: in debug builds, outputs have to fit their schemas |
+//! | `validate` | no | `Server::validate_input`: arguments have to fit their schemas; without it, what a schema says beyond a type (`range`, `length`, `pattern`) is shown and not held. `Server::validate_output`: in debug builds, so have outputs |
 //!
 //! A handler that panics costs its own call only, which is answered with an error. That needs
 //! unwinding: with `panic = "abort"` in a profile, one panic ends the process.
@@ -109,6 +109,7 @@
 mod attempt;
 mod blocking;
 mod cache;
+mod canonical;
 mod changes;
 mod content;
 mod context;
@@ -117,6 +118,7 @@ mod error;
 mod events;
 mod field;
 pub mod input;
+mod key;
 pub mod limit;
 mod output;
 mod prompt;

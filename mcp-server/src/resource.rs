@@ -1,6 +1,7 @@
 //! What a server has to read: the traits that the author of a server implements, and resources
 //! that are ready to be used.
 
+mod below;
 mod directory;
 pub(crate) mod template;
 

@@ -10,60 +10,48 @@
 //! person takes.
 
 use std::collections::BTreeMap;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 
 use mcp_protocol::connection::Answer;
-use mcp_protocol::types::{CallToolResult, ContentBlock, InputRequest, InputRequiredResult};
+use mcp_protocol::types::{CallToolResult, ContentBlock, InputRequiredResult};
 use mcp_protocol::{ClientRequest, Era, ErrorObject, RawJson, ServerResult};
-use tokio::sync::oneshot;
+use tokio::sync::oneshot::{self, error::RecvError};
 use tower::{BoxError, Service};
 
 use crate::attempt::{Attempt, Needs, Next, Outcome, Serving};
 use crate::context::Call;
-use crate::input::as_request;
-use crate::seal::{Carried, Digest, Seal, digest};
+use crate::input::{as_request, is_no};
+use crate::seal::{Carried, Digest, Seal, Unsealed};
 
-/// The answers that a call has, and the questions that it has asked in this attempt.
+/// The answers that a call has, and what it has looked for in this attempt.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    given: BTreeMap<String, Given>,
-    asked: BTreeMap<String, InputRequest>,
+    /// Each with the digest of its question.
+    given: BTreeMap<String, (Digest, RawJson)>,
+    /// What was looked for in this attempt, each with the digest of its question.
+    looked_for: BTreeMap<String, Digest>,
     rounds: usize,
-}
-
-#[derive(Debug)]
-struct Given {
-    /// What it is the answer to, if that is known.
-    question: Option<Digest>,
-    answer: RawJson,
 }
 
 impl Answers {
     /// The answer to a question: not one to another question of the same name.
-    pub(crate) fn to(&self, name: &str, question: &InputRequest) -> Option<&RawJson> {
-        let given = self.given.get(name)?;
-        let fits = given
-            .question
-            .as_ref()
-            .is_none_or(|known| *known == digest(question));
-        fits.then_some(&given.answer)
+    pub(crate) fn to(&self, name: &str, question: &Digest) -> Option<&RawJson> {
+        let (known, answer) = self.given.get(name)?;
+        (known == question).then_some(answer)
     }
 
-    /// Notes that a question is to be asked.
-    pub(crate) fn ask(&mut self, name: &str, question: InputRequest) {
-        self.asked.insert(name.to_owned(), question);
+    /// Whether no other question of this attempt has the name: of two, each would make the
+    /// answer to the other one void, and both would be asked for ever.
+    pub(crate) fn is_only(&mut self, name: &str, question: &Digest) -> bool {
+        let known = self.looked_for.entry(name.to_owned());
+        *known.or_insert_with(|| question.clone()) == *question
     }
 
-    /// The questions of this attempt.
-    pub(crate) fn take_asked(&mut self) -> BTreeMap<String, InputRequest> {
-        std::mem::take(&mut self.asked)
-    }
-
-    fn give(&mut self, name: String, question: Option<Digest>, answer: RawJson) {
-        self.given.insert(name, Given { question, answer });
+    fn give(&mut self, name: String, question: Digest, answer: RawJson) {
+        self.given.insert(name, (question, answer));
     }
 }
 
@@ -105,21 +93,45 @@ impl Rounds {
 
     /// Asks a legacy client and runs the attempt again, as often as it needs more.
     async fn ask(mut self, attempt: Attempt, mut needs: Needs) -> Result<Outcome, BoxError> {
+        let mut open: Vec<Open> = Vec::new();
         for _ in 0..self.rules.most {
             // The next attempt is as if it were the first.
             attempt.call.forget_meta();
-            let mut waiting = Vec::new();
-            for (name, question) in needs.0 {
-                let known = digest(&question);
-                let Some(request) = as_request(question) else {
+            attempt.call.answers().looked_for.clear();
+            let mut still = std::mem::take(&mut open);
+            for (name, need) in needs.0 {
+                let same = |open: &Open| open.name == name && open.question == need.question;
+                if let Some(at) = still.iter().position(same) {
+                    open.push(still.swap_remove(at));
+                    continue;
+                }
+                let Some(request) = as_request(need.request) else {
                     return Ok(failed(&attempt, "the client cannot be asked that"));
                 };
-                waiting.push((name, known, attempt.call.ask(request)));
+                open.push(Open {
+                    name,
+                    question: need.question,
+                    ends_with_no: need.ends_with_no,
+                    answer: attempt.call.ask(request),
+                });
             }
-            for (name, question, answer) in waiting {
-                match answered(answer).await {
-                    Ok(answer) => attempt.call.answers().give(name, Some(question), answer),
+            while !open.is_empty() {
+                let (at, answer) = poll_fn(|cx| poll_first(&mut open, cx)).await;
+                let Open {
+                    name,
+                    question,
+                    ends_with_no,
+                    ..
+                } = open.swap_remove(at);
+                let answer = match answered(answer) {
+                    Ok(answer) => answer,
                     Err(why) => return Ok(failed(&attempt, &format!("`{name}`: {why}"))),
+                };
+                // The handler will end the call, and that ends its other questions.
+                let is_last = ends_with_no && is_no(&answer);
+                attempt.call.answers().give(name, question, answer);
+                if is_last {
+                    break;
                 }
             }
             match self.next.call(attempt.clone()).await? {
@@ -138,25 +150,31 @@ impl Rounds {
             drop(answers);
             return failed(attempt, "it asked too many times");
         }
-        let given = std::mem::take(&mut answers.given).into_iter();
         let carried = Carried {
             rounds,
-            answers: given
-                .filter_map(|(name, given)| Some((name, (given.question?, given.answer))))
-                .collect(),
+            answers: std::mem::take(&mut answers.given),
             asked: needs
                 .0
                 .iter()
-                .map(|(name, q)| (name.clone(), digest(q)))
+                .map(|(name, need)| (name.clone(), need.question.clone()))
                 .collect(),
             ..Carried::default()
         };
         drop(answers);
-        let Some(state) = self.rules.seal.close(carried, attempt.request()) else {
-            return failed(attempt, "its answers are too long to be carried");
+        let state = match self.rules.seal.close(carried, attempt.request()) {
+            Ok(state) => state,
+            Err(Unsealed::TooLong) => {
+                return failed(attempt, "its answers are too long to be carried");
+            }
+            Err(Unsealed::Ambiguous) => {
+                let error = "Invalid params: `arguments` can be read in more than one way";
+                return Outcome::Refused(ErrorObject::invalid_params(error));
+            }
         };
+        let requests = needs.0.into_iter();
+        let requests = requests.map(|(name, need)| (name, need.request));
         let result = InputRequiredResult::new()
-            .input_requests(needs.0)
+            .input_requests(requests.collect::<BTreeMap<_, _>>())
             .request_state(state);
         Outcome::Done(ServerResult::InputRequired(result).into())
     }
@@ -170,31 +188,53 @@ fn begin(attempt: &Attempt, rules: &Rules) -> Result<(), ErrorObject> {
         ClientRequest::ReadResource(params) => (&params.input_responses, &params.request_state),
         _ => return Ok(()),
     };
-    if responses.is_none() && state.is_none() {
+    // What is not carried was not asked, or not of this call: there is nothing that it answers.
+    let Some(state) = state else {
         return Ok(());
-    }
-    let carried = match state {
-        Some(state) => rules
-            .seal
-            .open(state, attempt.request())
-            .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))?,
-        None => Carried::default(),
     };
+    let Carried {
+        rounds,
+        answers: given,
+        mut asked,
+        ..
+    } = rules
+        .seal
+        .open(state, attempt.request())
+        .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))?;
     let mut answers = attempt.call.answers();
-    answers.rounds = carried.rounds;
-    for (name, (question, answer)) in carried.answers {
-        answers.give(name, Some(question), answer);
-    }
+    (answers.rounds, answers.given) = (rounds, given);
     for (name, answer) in responses.iter().flatten() {
-        let question = carried.asked.get(name).cloned();
-        answers.give(name.clone(), question, answer.clone());
+        if let Some(question) = asked.remove(name) {
+            answers.give(name.clone(), question, answer.clone());
+        }
     }
     Ok(())
 }
 
+/// A question that a legacy client has not answered yet.
+struct Open {
+    name: String,
+    question: Digest,
+    ends_with_no: bool,
+    answer: oneshot::Receiver<Answer>,
+}
+
+/// The first of the open questions that something has come of.
+fn poll_first(
+    open: &mut [Open],
+    cx: &mut TaskContext<'_>,
+) -> Poll<(usize, Result<Answer, RecvError>)> {
+    for (at, question) in open.iter_mut().enumerate() {
+        if let Poll::Ready(answer) = Pin::new(&mut question.answer).poll(cx) {
+            return Poll::Ready((at, answer));
+        }
+    }
+    Poll::Pending
+}
+
 /// What came of a question.
-async fn answered(answer: oneshot::Receiver<Answer>) -> Result<RawJson, String> {
-    match answer.await {
+fn answered(answer: Result<Answer, RecvError>) -> Result<RawJson, String> {
+    match answer {
         Ok(Answer::Given(result)) => RawJson::encode(&*result).map_err(|error| error.to_string()),
         Ok(Answer::Refused(error)) => Err(format!("the client refused: {}", error.message)),
         Ok(Answer::TimedOut) => Err("nobody has answered in time".to_owned()),

@@ -13,6 +13,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use hmac_sha256::{HMAC, Hash};
 use mcp_protocol::{ClientRequest, RawJson};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::canonical::canonical;
 
 /// A key that `requestState` is authenticated with.
 ///
@@ -84,14 +87,30 @@ pub(crate) enum BadState {
     Expired,
 }
 
+/// Why there is no state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsealed {
+    /// It would be longer than allowed.
+    TooLong,
+    /// The request could be mistaken for another one.
+    Ambiguous,
+}
+
 impl Seal {
-    /// `None` if it would be longer than allowed.
-    pub(crate) fn close(&self, mut carried: Carried, request: &ClientRequest) -> Option<String> {
+    pub(crate) fn close(
+        &self,
+        mut carried: Carried,
+        request: &ClientRequest,
+    ) -> Result<String, Unsealed> {
+        let subject = subject(request).ok_or(Unsealed::Ambiguous)?;
         carried.expires = (now() + self.age).as_secs();
-        let text = serde_json::to_string(&carried).ok()?;
-        let tag = tag(&self.keys[0], request, &text);
+        let text = serde_json::to_string(&carried).expect("texts and JSON always encode");
+        let tag = tag(&self.keys[0], &subject, &text);
         let sealed = format!("{text}.{}", hex(&tag));
-        (sealed.len() <= self.max_bytes).then_some(sealed)
+        match sealed.len() <= self.max_bytes {
+            true => Ok(sealed),
+            false => Err(Unsealed::TooLong),
+        }
     }
 
     pub(crate) fn open(&self, sealed: &str, request: &ClientRequest) -> Result<Carried, BadState> {
@@ -99,11 +118,10 @@ impl Seal {
             .rsplit_once('.')
             .filter(|_| sealed.len() <= self.max_bytes)
             .ok_or(BadState::Forged)?;
+        let subject = subject(request).ok_or(BadState::Forged)?;
         let known = self.keys.iter().any(|key| {
-            same(
-                hex(&tag(key, request, text)).as_bytes(),
-                tag_sent.as_bytes(),
-            )
+            let tag = hex(&tag(key, &subject, text));
+            same(tag.as_bytes(), tag_sent.as_bytes())
         });
         if !known {
             return Err(BadState::Forged);
@@ -116,33 +134,29 @@ impl Seal {
     }
 }
 
-/// What authenticates a state for one request.
-fn tag(key: &StateKey, request: &ClientRequest, text: &str) -> [u8; 32] {
+/// What authenticates a state for what a request is about.
+fn tag(key: &StateKey, subject: &[u8; 32], text: &str) -> [u8; 32] {
     let mut mac = HMAC::new(key.0);
-    mac.update(subject(request));
+    mac.update(subject);
     mac.update(text.as_bytes());
     mac.finalize()
 }
 
-/// The digest of what a request is about: not of what it carries.
-fn subject(request: &ClientRequest) -> [u8; 32] {
+/// The digest of what a request is about: not of what it carries. `None` of arguments that are
+/// not [canonical].
+fn subject(request: &ClientRequest) -> Option<[u8; 32]> {
     let about = match request {
         ClientRequest::CallTool(params) => {
             let arguments = params.arguments.as_ref();
-            serde_json::json!([
-                params.name,
-                arguments
-                    .map(RawJson::decode::<serde_json::Value>)
-                    .transpose()
-                    .ok()
-            ])
+            let arguments = arguments.map_or(Some(String::new()), canonical)?;
+            format!("{} {arguments}", json!(params.name))
         }
-        ClientRequest::GetPrompt(params) => serde_json::json!([params.name, params.arguments]),
-        ClientRequest::ReadResource(params) => serde_json::json!([params.uri]),
-        _ => serde_json::Value::Null,
+        ClientRequest::GetPrompt(params) => json!([params.name, params.arguments]).to_string(),
+        ClientRequest::ReadResource(params) => params.uri.clone(),
+        _ => String::new(),
     };
     let method = request.method();
-    Hash::hash(format!("{method} {about}").as_bytes())
+    Some(Hash::hash(format!("{method} {about}").as_bytes()))
 }
 
 /// The digest of a question.
@@ -235,6 +249,31 @@ mod tests {
         }
     }
 
+    /// Covers X06.
+    #[test]
+    fn arguments_that_differ_in_anything_are_others() {
+        for (mine, other) in [
+            (r#"{"to":"a","x":1e999}"#, r#"{"to":"b","x":1e999}"#),
+            (r#"{"x":1e999}"#, r#"{"x":1e998}"#),
+            (r#"{"x":0.1}"#, r#"{"x":0.10000000000000000001}"#),
+            (
+                r#"{"x":170141183460469231731687303715884105727}"#,
+                r#"{"x":170141183460469231731687303715884105728}"#,
+            ),
+            (r#"{"x":"\ud83d\ude00"}"#, r#"{"x":"\ud83d\ude01"}"#),
+        ] {
+            let sealed = seal(60).close(carried(), &call("x", mine)).expect("short");
+            assert!(seal(60).open(&sealed, &call("x", mine)).is_ok(), "{mine}");
+            let opened = seal(60).open(&sealed, &call("x", other));
+            assert_eq!(opened, Err(BadState::Forged), "{other}");
+        }
+        let ambiguous = call("x", r#"{"to":"a","x":"\ud800"}"#);
+        let sealed = seal(60).close(carried(), &ambiguous);
+        assert_eq!(sealed, Err(Unsealed::Ambiguous));
+        let sealed = seal(60).close(carried(), &call("x", "{}")).expect("short");
+        assert_eq!(seal(60).open(&sealed, &ambiguous), Err(BadState::Forged));
+    }
+
     /// Covers X07.
     #[test]
     fn a_state_expires_and_has_a_size() {
@@ -248,7 +287,7 @@ mod tests {
         carried
             .answers
             .insert("a".to_owned(), (String::new(), long));
-        assert_eq!(seal(60).close(carried, &request), None);
+        assert_eq!(seal(60).close(carried, &request), Err(Unsealed::TooLong));
     }
 
     #[test]

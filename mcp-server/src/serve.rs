@@ -264,9 +264,17 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             return Poll::Pending;
         };
         Poll::Ready(Ok(match ready!(receiver.poll_receive(cx)) {
-            Some(Ok(frame)) => Wake::Received(Incoming::parse(&frame)),
+            Some(Ok(frame)) => {
+                let incoming = Incoming::parse(&frame);
+                if let Incoming::Bad(bad) = &incoming {
+                    log_bad(bad, Some(frame.len()));
+                }
+                Wake::Received(incoming)
+            }
             Some(Err(TransportError::TooLong { limit })) => {
-                Wake::Received(Incoming::Bad(BadMessage::too_long(limit)))
+                let bad = BadMessage::too_long(limit);
+                log_bad(&bad, None);
+                Wake::Received(Incoming::Bad(bad))
             }
             Some(Err(error)) => return Poll::Ready(Err(error)),
             None => Wake::InputClosed,
@@ -380,6 +388,12 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             }
         }
     }
+}
+
+/// Nothing of the message: it may hold what is for nobody's log.
+fn log_bad(bad: &BadMessage, bytes: Option<usize>) {
+    let reason = &*bad.error.message;
+    tracing::debug!(bytes, reason, "the client has sent a bad message");
 }
 
 /// Orders to stop, each of them once.

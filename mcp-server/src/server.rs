@@ -30,18 +30,21 @@ use crate::rounds::Rules;
 use crate::router::Router;
 use crate::router::prompts::Prompts;
 use crate::router::resources::Resources;
-use crate::router::tools::{ToolRules, Tools};
+use crate::router::tools::{CompileInput, ToolRules, Tools};
 use crate::seal::{Seal, StateKey};
 use crate::serve::Serving;
 use crate::span::OnSpan;
 use crate::stats::{Counters, Stats};
 use crate::tool::{Run, RunBlocking, RunTools, Tool};
 
-/// How outputs are validated, in a build that can.
+/// How arguments and outputs are validated, in a build that can.
 #[cfg(feature = "validate")]
-const COMPILE: Option<Compile> = Some(crate::validate::compile);
+const COMPILE: (Option<CompileInput>, Option<Compile>) = (
+    Some(crate::validate::compile_input),
+    Some(crate::validate::compile),
+);
 #[cfg(not(feature = "validate"))]
-const COMPILE: Option<Compile> = None;
+const COMPILE: (Option<CompileInput>, Option<Compile>) = (None, None);
 
 type ApplyLayer = Box<dyn FnOnce(Next) -> Next + Send>;
 type BindHandler<S> = Box<dyn FnOnce(Arc<S>) -> Handler + Send>;
@@ -139,7 +142,8 @@ impl<S: Send + Sync + 'static> Server<S> {
             empty_lists: false,
             tool_rules: ToolRules {
                 as_written: false,
-                compile: COMPILE.filter(|_| cfg!(debug_assertions)),
+                compile_input: COMPILE.0,
+                compile: COMPILE.1.filter(|_| cfg!(debug_assertions)),
             },
             methods: Vec::new(),
             notifications: Vec::new(),
@@ -223,6 +227,23 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
+    /// Whether the arguments of each call are held against the input schema of the tool, before
+    /// the tool is called. Default yes, in every build with the feature `validate`; without it,
+    /// what a schema says beyond the type of the tool (`range`, `length`, `pattern`) is shown and
+    /// not held.
+    ///
+    /// Arguments that do not fit are answered with a failed result that says where and what was
+    /// expected, for the model to call again. `null` for what may be left out is taken, and so is
+    /// what a derived tool reads although it is not shown, such as `#[serde(alias)]`. The
+    /// schema is compiled when the tool is registered; one that cannot be is refused. It is
+    /// trusted: for tools that another server describes, turn this off.
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn validate_input(mut self, validate: bool) -> Self {
+        self.tool_rules.compile_input = COMPILE.0.filter(|_| validate);
+        self
+    }
+
     /// Whether the structured output of each tool is held against its output schema. Default
     /// in a build with debug assertions only.
     ///
@@ -232,7 +253,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     #[cfg(feature = "validate")]
     #[must_use]
     pub fn validate_output(mut self, validate: bool) -> Self {
-        self.tool_rules.compile = COMPILE.filter(|_| validate);
+        self.tool_rules.compile = COMPILE.1.filter(|_| validate);
         self
     }
 
@@ -325,8 +346,10 @@ impl<S: Send + Sync + 'static> Server<S> {
     }
 
     /// Is shown the `tracing` span of each call before it is entered, when a parent can still be
-    /// set: a tower layer is inside of the span, where that is too late. Runs where messages
-    /// are read, so it must neither wait nor panic. See the [crate](crate#spans) for what is in
+    /// set: a tower layer is inside of the span, where that is too late. Only if there is one:
+    /// where no subscriber wants the span (its level is `info`), this is not called, so what has
+    /// to be done for every call belongs into a [`layer`](Self::layer). Runs where messages are
+    /// read, so it must neither wait nor panic. See the [crate](crate#spans) for what is in
     /// a span.
     ///
     /// With `tracing-opentelemetry`, `set_parent` is its `OpenTelemetrySpanExt::set_parent` of
@@ -387,6 +410,9 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// How long calls may go on once their client is gone or the server shuts down. Default
     /// 1 s; zero cancels them at once. Stops a stuck handler from keeping the process alive.
+    ///
+    /// A call that waits for its user's answer then is not waited for: it ends at once, without
+    /// a reply. Requests that still come are not answered.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.config.limits.grace = grace;
@@ -661,8 +687,8 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// Serves one client until it is done, or the server is shut down.
     ///
     /// When the client sends nothing more, calls in flight have
-    /// [`grace`](Server::grace) to end and finished replies are written. Has to be called
-    /// within a tokio runtime. Dropping it ends the connection at once.
+    /// [`grace`](Server::grace) to end and finished replies are written; those that wait for an
+    /// answer of that client end at once. Has to be called within a tokio runtime. Dropping it ends the connection at once.
     ///
     /// # Errors
     ///
@@ -726,8 +752,9 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
         self.serve(transport).await
     }
 
-    /// Ends all connections: calls in flight have [`grace`](Server::grace) to end, and no
-    /// others are started.
+    /// Ends all connections: calls in flight have [`grace`](Server::grace) to end, but for
+    /// those that wait for a user, which end at once and without a reply. Requests that still
+    /// come are neither started nor answered.
     pub fn shut_down(&self) {
         self.parts.stop(Stop::ShutDown);
     }

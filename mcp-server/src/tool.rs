@@ -210,20 +210,29 @@ pub trait Tool<S>: Send + Sync + 'static {
     /// not be [conservative](crate::schema) yet.
     fn definition(&self) -> Definition;
 
-    /// Answers one call. The arguments are an object, and nothing else has been checked.
+    /// Answers one call. The arguments are an object; nothing else has been checked, but where
+    /// [inputs are validated](crate#features).
     ///
     /// # Errors
     ///
     /// When it could not be done; see [`ToolError`] for who gets to read which error.
     async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError>;
+
+    /// Whether arguments are of the type of the tool, if it has one: what such a tool takes and
+    /// refuses is its own, and only the bounds that a schema adds are held besides.
+    #[doc(hidden)]
+    fn read(&self, arguments: &RawJson) -> Option<Result<(), ArgumentError>> {
+        let _ = arguments;
+        None
+    }
 }
 
 /// A tool that a closure does: for one whose name and schema are only known at run time, or
 /// are written by hand.
 ///
-/// The arguments are an object, and nothing else has been checked. With an output schema, the
-/// closure returns [`Structured`](crate::Structured); whether that fits the schema is only
-/// checked where [outputs are validated](crate#features).
+/// The arguments are an object. Whether they fit the schema is only checked where [inputs are
+/// validated](crate#features). With an output schema, the closure returns
+/// [`Structured`](crate::Structured), which is held against it in the same way.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -308,6 +317,10 @@ impl<T: Run<S>, S: Send + Sync + 'static> Tool<S> for Awaiting<T> {
             Err(error) => Ok(misfit(T::NAME, &error)),
         }
     }
+
+    fn read(&self, arguments: &RawJson) -> Option<Result<(), ArgumentError>> {
+        Some(T::parse(arguments).map(drop))
+    }
 }
 
 struct Blocking<T>(PhantomData<fn() -> T>);
@@ -323,6 +336,10 @@ impl<T: RunBlocking<S>, S: Send + Sync + 'static> Tool<S> for Blocking<T> {
             Ok(tool) => blocking::run(cx, |cx| written(T::result(tool.run(cx)?))).await,
             Err(error) => Ok(misfit(T::NAME, &error)),
         }
+    }
+
+    fn read(&self, arguments: &RawJson) -> Option<Result<(), ArgumentError>> {
+        Some(T::parse(arguments).map(drop))
     }
 }
 
@@ -350,6 +367,10 @@ impl<T: RunTools<S>, S: Send + Sync + 'static> Tool<S> for Member<T> {
         };
         written(tool.run(&cx).await?.into_content())
     }
+
+    fn read(&self, arguments: &RawJson) -> Option<Result<(), ArgumentError>> {
+        T::parse(&self.definition.name, arguments).map(|read| read.map(drop))
+    }
 }
 
 fn written(result: serde_json::Result<CallToolResult>) -> Result<CallToolResult, ToolError> {
@@ -361,6 +382,6 @@ fn written(result: serde_json::Result<CallToolResult>) -> Result<CallToolResult,
 
 /// The answer to arguments that do not fit. It is the model's to read, which can then call
 /// again, so it is not an error of the protocol.
-fn misfit(name: &str, error: &ArgumentError) -> CallToolResult {
+pub(crate) fn misfit(name: &str, error: &ArgumentError) -> CallToolResult {
     CallToolResult::error(format!("invalid arguments for `{name}`: {error}"))
 }

@@ -338,7 +338,12 @@ async fn a_client_that_cannot_be_asked_is_not() {
         (
             r#"{"elicitation":{}}"#,
             "at_once",
-            json!({ "sampling": {} }),
+            json!({ "sampling": {}, "roots": {} }),
+        ),
+        (
+            "{}",
+            "at_once",
+            json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": {} }),
         ),
         (
             r#"{"elicitation":{},"sampling":{}}"#,
@@ -402,31 +407,27 @@ async fn what_is_carried_is_checked() {
     user.request("tools/call", retry("leave", &state)).await;
     assert_eq!(text(&user.receive().await), "did leave: blue");
 
-    // Answers alone are enough, others are ignored, unusable ones are asked for again.
-    let mut alone = retry("leave", "");
-    alone
-        .as_object_mut()
-        .expect("an object")
-        .remove("requestState");
-    alone["inputResponses"]["other"] = json!(7);
-    user.request("tools/call", alone.clone()).await;
+    // Other answers are ignored, missing and unusable ones are asked for again.
+    let mut again = retry("leave", &state);
+    again["inputResponses"]["other"] = json!(7);
+    user.request("tools/call", again.clone()).await;
     assert_eq!(text(&user.receive().await), "did leave: blue");
     for unusable in [json!(12345), json!({ "action": "what" }), json!([])] {
-        alone["inputResponses"]["sure"] = unusable;
-        user.request("tools/call", alone.clone()).await;
+        again["inputResponses"]["sure"] = unusable;
+        user.request("tools/call", again.clone()).await;
         assert_eq!(
             user.receive().await["result"]["resultType"],
             "input_required"
         );
     }
-    alone["inputResponses"] = json!({ "wrong": yes(&json!({})) });
-    user.request("tools/call", alone.clone()).await;
+    again["inputResponses"] = json!({ "wrong": yes(&json!({})) });
+    user.request("tools/call", again.clone()).await;
     assert_eq!(
         user.receive().await["result"]["resultType"],
         "input_required"
     );
-    alone["inputResponses"] = Value::Null;
-    user.request("tools/call", alone).await;
+    again["inputResponses"] = Value::Null;
+    user.request("tools/call", again).await;
     assert_ne!(user.receive().await["result"]["resultType"], "complete");
 }
 

@@ -93,9 +93,36 @@ async fn parameters_have_to_fit() {
         let long = json!({ "x".repeat(10_000): 1 });
         let reply = client.ask("acme/reindex", long).await;
         assert!(
-            reply.to_string().len() < 500,
+            reply.to_string().len() < 1_000,
             "an answer does not grow with what was sent"
         );
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_read_from_no_parameters_and_from_any() {
+    let heard_ticks = Arc::<Log>::default();
+    let server = Server::with_state("test", "1.0.0", heard_ticks.clone())
+        .method("acme/unit", async |(), _: Context<Arc<Log>>| Ok(()))
+        .on_notification("acme/tick", async |(), log: Arc<Arc<Log>>| {
+            log.lock().unwrap().push("tick".to_owned());
+        });
+    for mut client in clients(&server.build().unwrap()).await {
+        for params in [json!({}), json!({ "a": 1, "_meta": {} })] {
+            let reply = client.ask("acme/unit", params.clone()).await;
+            assert!(reply.get("result").is_some(), "{reply}");
+            client.notify("acme/tick", params).await;
+        }
+        let absent = json!({ "jsonrpc": "2.0", "method": "acme/tick" });
+        client.write_text(absent.to_string()).await;
+        assert_eq!(heard(&heard_ticks, 3).await.len(), 3);
+        // A modern request has parameters, if only its `_meta`.
+        if !client.modern {
+            let absent = json!({ "jsonrpc": "2.0", "id": 7, "method": "acme/unit" });
+            client.write_text(absent.to_string()).await;
+            let reply = client.receive().await;
+            assert!(reply.get("result").is_some(), "{reply}");
+        }
     }
 }
 
@@ -339,6 +366,12 @@ async fn extensions_are_declared() {
         build(server().extension("thing", ())),
         why("thing", "its identifier has no prefix such as `com.acme/`")
     );
+    for reserved in ["com.mcp/a", "org.modelcontextprotocol/a"] {
+        assert_eq!(
+            build(server().extension(reserved, ())),
+            why(reserved, "its prefix is reserved")
+        );
+    }
     assert_eq!(
         build(server().extension("com.acme/a", 7)),
         why("com.acme/a", "its settings are not an object")

@@ -239,7 +239,7 @@ fn null_inside_of_an_argument_is_a_value() {
 }
 
 #[test]
-fn a_whole_number_may_have_a_fraction_of_zeros() {
+fn a_whole_number_may_have_a_fraction_of_zeros_or_an_exponent() {
     #[derive(Deserialize, JsonSchema, Tool, Debug, PartialEq)]
     struct Point {
         x: i64,
@@ -249,19 +249,56 @@ fn a_whole_number_may_have_a_fraction_of_zeros() {
     }
     let read = |json: &str| <Point as ToolArgs>::parse(&RawJson::parse(json.to_owned()).unwrap());
     assert_eq!(
-        read(r#"{"x":-3.0,"y":[1.00,2,30.0],"z":1.50,"name":"1.0 \" 2.0 \\\" 3.0"}"#).unwrap(),
+        read(r#"{"x":-3.0,"y":[1.00,2,30.0],"z":1.50,"name":"1.0 \" 2.0 \\\" 3.0e1 -0"}"#).unwrap(),
         Point {
             x: -3,
             y: vec![1, 2, 30],
             z: 1.5,
-            name: r#"1.0 " 2.0 \" 3.0"#.to_owned(),
+            name: r#"1.0 " 2.0 \" 3.0e1 -0"#.to_owned(),
         }
     );
-    for x in ["3.5", "3.05", "3.0e1"] {
-        let json = format!(r#"{{"x":{x},"y":[],"z":0.0,"name":""}}"#);
-        let error = read(&json).unwrap_err().to_string();
-        assert!(error.starts_with("at `x`: "), "{error}");
+    let x = |x: &str| read(&format!(r#"{{"x":{x},"y":[],"z":0,"name":""}}"#));
+    for (written, means) in [
+        ("-0", 0),
+        ("-0.0e7", 0),
+        ("0e99999999999999999999", 0),
+        ("1e2", 100),
+        ("-1E+2", -100),
+        ("1.50e1", 15),
+        ("100e-2", 1),
+        ("0.001e3", 1),
+        ("9223372036854775807.000", i64::MAX),
+        ("9e18", 9_000_000_000_000_000_000),
+    ] {
+        assert_eq!(x(written).map(|point| point.x), Ok(means), "{written}");
     }
+    for fraction in [
+        "3.5",
+        "3.05",
+        "35e-1",
+        "1e-1",
+        "1e30",
+        "1e99999999999999999999",
+    ] {
+        let error = x(fraction).unwrap_err().to_string();
+        assert!(error.starts_with("at `x`: "), "{fraction}: {error}");
+    }
+    // An integer of more digits than `u64` has is one as well.
+    let long = RawJson::parse(format!("{{\"n\":{}.0}}", u128::MAX)).unwrap();
+    let decoded = decode_arguments::<BTreeMap<String, u128>>(&long).unwrap();
+    assert_eq!(decoded["n"], u128::MAX);
+}
+
+#[test]
+fn a_refusal_does_not_grow_with_what_was_sent() {
+    let name = "n".repeat(100_000);
+    let arguments = RawJson::from(json!({ &name: { &name: "x".repeat(100_000) } }));
+    type Deep = BTreeMap<String, BTreeMap<String, u8>>;
+    let error = decode_arguments::<Deep>(&arguments).unwrap_err();
+    assert!(error.path().starts_with("nnn"), "{error}");
+    assert!(error.to_string().len() < 700, "{}", error.to_string().len());
+    let error = ArgumentError::new(name.clone(), name);
+    assert!(error.to_string().len() < 700, "{}", error.to_string().len());
 }
 
 #[test]

@@ -318,6 +318,20 @@ async fn a_user_fills_in_a_form_and_an_answer_that_is_none_is_asked_again() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_whole_number_may_be_filled_in_with_a_fraction_of_zeros() {
+    for count in [json!(3.0), json!(3)] {
+        for modern in [false, true] {
+            let mut answer = answer();
+            answer["count"] = count.clone();
+            answer["whole"] = json!(-0.0);
+            let (reply, shown) = shop(modern, &[answer]).await;
+            let text = &reply["result"]["content"][0]["text"];
+            assert_eq!((text, shown.len()), (&json!("Ada 3 Large"), 1));
+        }
+    }
+}
+
 #[derive(Debug, PartialEq, Choice)]
 enum Plain {
     VerySmall,

@@ -58,7 +58,15 @@ fn server() -> Server {
         .dyn_tool(tool("add", async |cx| {
             cx.add_meta("com.acme/took", 2);
             cx.add_meta("com.acme/took", 3);
-            cx.add_meta("io.modelcontextprotocol/serverInfo", "mine");
+            for name in [
+                "io.modelcontextprotocol/serverInfo",
+                "dev.mcp/a",
+                "a b",
+                "a/",
+                "",
+            ] {
+                cx.add_meta(name, "mine");
+            }
             cx.add_meta("com.acme/none", f64::NAN);
             cx.add_meta("com.acme/bad", BTreeMap::from([((1, 2), 3)]));
             Ok("added".to_owned())
@@ -174,6 +182,7 @@ async fn a_handler_adds_to_the_meta_of_any_result() {
     }
 }
 
+/// Covers M11.
 #[tokio::test]
 async fn what_is_reserved_or_cannot_be_json_is_not_added() {
     let [mut legacy, _] = clients(&server().build().unwrap()).await;

@@ -45,8 +45,8 @@ fn server() -> Server<String> {
 #[tokio::test]
 async fn a_closure_is_called_with_the_arguments_and_the_state() {
     for mut client in clients(&server().build().unwrap()).await {
-        let reply = client.call("lookup", json!({ "key": 1 })).await;
-        let text = r#"found {"key":1}"#;
+        let reply = client.call("lookup", json!({ "key": "1" })).await;
+        let text = r#"found {"key":"1"}"#;
         assert_eq!(reply["result"]["content"][0]["text"], text, "{reply}");
         assert_ne!(reply["result"]["isError"], true, "{reply}");
     }
@@ -79,8 +79,8 @@ async fn a_closure_comes_and_goes_while_the_server_runs() {
     for mut client in clients(&server).await {
         server.add_tool(lookup("another")).unwrap();
         assert_eq!(client.tools().await.len(), 2);
-        let reply = client.call("another", json!({ "key": 2 })).await;
-        let text = r#"found {"key":2}"#;
+        let reply = client.call("another", json!({ "key": "2" })).await;
+        let text = r#"found {"key":"2"}"#;
         assert_eq!(reply["result"]["content"][0]["text"], text, "{reply}");
         assert!(server.remove_tool("another"));
         assert_eq!(client.tools().await.len(), 1);

@@ -1,4 +1,4 @@
-//! Outputs held against their schemas.
+//! Arguments and outputs held against their schemas.
 
 mod support;
 
@@ -144,4 +144,179 @@ fn a_schema_that_cannot_be_checked_is_refused_when_the_tool_is_registered() {
             "{error}"
         );
     }
+}
+
+/// Turn to a volume.
+#[derive(Deserialize, JsonSchema, Tool)]
+struct Turn {
+    #[serde(alias = "volume")]
+    #[schemars(range(min = 0, max = 11))]
+    level: i64,
+    #[schemars(length(max = 3), regex(pattern = "^[a-z]+$"))]
+    name: Option<String>,
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    rooms: Vec<Room>,
+    at: Option<When>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Room {
+    #[schemars(range(min = 1))]
+    number: Option<u8>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only its form matters")]
+enum When {
+    Now(bool),
+    Hour(Hour),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only its form matters")]
+struct Hour {
+    #[schemars(range(max = 23))]
+    hour: u8,
+}
+
+impl Run for Turn {
+    async fn run(self, _: &Context) -> Result<String, ToolError> {
+        let Self {
+            level,
+            name,
+            rooms,
+            at,
+        } = self;
+        let number = rooms.iter().find_map(|room| room.number);
+        Ok(format!("{level} {name:?} {number:?} {}", at.is_some()))
+    }
+}
+
+/// What a modern and a legacy client are told of a call.
+async fn told(server: Server, name: &str, arguments: Value) -> (bool, String) {
+    let mut all = Vec::new();
+    for mut client in clients(&server.build().unwrap()).await {
+        let params = json!({ "name": name, "arguments": arguments });
+        let reply = client.ask("tools/call", params).await;
+        let failed = reply["result"]["isError"] == true;
+        let text = reply["result"]["content"][0]["text"].as_str();
+        all.push((failed, text.unwrap_or_else(|| panic!("{reply}")).to_owned()));
+    }
+    assert_eq!(all[0], all[1]);
+    all.remove(0)
+}
+
+fn turn() -> Server {
+    Server::new("test", "1.0.0").tool::<Turn>()
+}
+
+/// Covers B-049, B-051.
+#[tokio::test]
+async fn arguments_beyond_a_bound_are_told_with_their_place_and_the_bound() {
+    for (arguments, says) in [
+        (
+            json!({ "level": 12 }),
+            "at `level`: value is greater than the maximum of 11",
+        ),
+        (
+            json!({ "level": -1, "name": "loud" }),
+            "at `level`: value is less than the minimum of 0; \
+             at `name`: value is longer than 3 characters",
+        ),
+        (
+            json!({ "level": 1, "name": "A" }),
+            "at `name`: value does not match \"^[a-z]+$\"",
+        ),
+        (
+            json!({ "level": 1, "rooms": [{ "number": 1 }, { "number": 0 }] }),
+            "at `rooms[1].number`: value is less than the minimum of 1",
+        ),
+        (
+            json!({ "level": 1, "rooms": [] }),
+            "at `rooms`: value has less than 1 item",
+        ),
+        (
+            json!({ "level": 1, "at": { "hour": 24 } }),
+            "at `at.hour`: value is greater than the maximum of 23",
+        ),
+        // What is no bound is told as it is without the schema.
+        (
+            json!({ "level": "a", "name": "A" }),
+            "at `level`: invalid type: string \"a\", expected i64",
+        ),
+        (
+            json!({ "lvel": 12 }),
+            "unknown argument `lvel`, did you mean `level`?",
+        ),
+    ] {
+        let (failed, text) = told(turn(), "turn", arguments).await;
+        assert_eq!(text, format!("invalid arguments for `turn`: {says}"));
+        assert!(failed);
+    }
+}
+
+/// Covers B-056.
+#[tokio::test]
+async fn what_a_derived_tool_reads_is_taken_although_it_is_not_shown() {
+    for (arguments, says) in [
+        (json!({ "level": 11 }), "11 None None false"),
+        (
+            json!({ "level": 2.0, "at": { "hour": 23 } }),
+            "2 None None true",
+        ),
+        (
+            json!({ "volume": 3, "name": null, "rooms": [{ "number": null }], "at": null }),
+            "3 None None false",
+        ),
+    ] {
+        let told = told(turn(), "turn", arguments).await;
+        assert_eq!(told, (false, says.to_owned()));
+    }
+    let (failed, _) = told(turn(), "turn", json!({ "volume": 3, "name": "A" })).await;
+    assert!(failed);
+}
+
+#[tokio::test]
+async fn a_closure_gets_what_fits_its_schema() {
+    let add = || {
+        let schema = json!({
+            "type": "object",
+            "properties": { "a": { "type": "integer" }, "b": { "type": "string" } },
+            "required": ["a"],
+        });
+        let definition = types::Tool::new("add", schema);
+        let add = tool_fn(definition, async |arguments: RawJson, _: Context| {
+            Ok(arguments.to_string())
+        });
+        Server::new("test", "1.0.0").dyn_tool(Arc::new(add))
+    };
+    for (arguments, fits) in [
+        (json!({ "a": 1 }), true),
+        (json!({ "a": 1, "b": null }), true),
+        (json!({ "a": 1, "c": [] }), true),
+        (json!({}), false),
+        (json!({ "a": "1" }), false),
+        (json!({ "a": 1, "b": 2 }), false),
+    ] {
+        let (failed, text) = told(add(), "add", arguments.clone()).await;
+        assert_eq!(failed, !fits, "{text}");
+        let (failed, _) = told(add().validate_input(false), "add", arguments).await;
+        assert!(!failed);
+    }
+    let long = json!({ "a": "x".repeat(10_000), "b": 7 });
+    let (_, text) = told(add(), "add", long).await;
+    assert!(text.len() < 500, "{text}");
+}
+
+/// Covers JS05.
+#[test]
+fn an_input_schema_that_cannot_be_checked_is_refused_too() {
+    let unfinished = json!({ "type": "object", "patternProperties": { "(": {} } });
+    let definition = types::Tool::new("x", unfinished);
+    let tool = tool_fn(definition, async |_: RawJson, _: Context| Ok("x"));
+    let server = Server::new("test", "1.0.0").dyn_tool(Arc::new(tool));
+    let error = server.schemas_as_written().build().unwrap_err().to_string();
+    assert!(error.contains("input schema of the tool \"x\""), "{error}");
 }

@@ -4,21 +4,15 @@ use super::server::fit_structured_content;
 use super::{each, fit_tool};
 use crate::RawJson;
 use crate::types::{
-    CreateMessageParams, CreateMessageResult, ElicitMode, ElicitParams, PrimitiveSchema,
-    SamplingBlock, SamplingContent, SamplingMessage, SingleSelectSchema,
+    CreateMessageParams, CreateMessageResult, ElicitParams, PrimitiveSchema, SamplingBlock,
+    SamplingContent, SamplingMessage, SingleSelectSchema,
 };
 use crate::version::ProtocolVersion::{self, *};
 
 /// Fits a question to the user.
 ///
-/// Before 2025-11-25 choices have names in another way. 2025-11-25 wants an id for a web page,
-/// for a later notification that the user is done with it; since handlers of the newest revision
-/// send none, the URL serves as the id.
+/// Before 2025-11-25 choices have names in another way.
 pub fn fit_elicit_params(params: &mut ElicitParams, version: ProtocolVersion) {
-    let by_page = params.mode == Some(ElicitMode::Url);
-    if version == V2025_11_25 && by_page && params.elicitation_id.is_none() {
-        params.elicitation_id.clone_from(&params.url);
-    }
     let form = params.requested_schema.as_mut();
     if let Some(form) = form.filter(|_| version < V2025_11_25) {
         for field in form.properties.schemas_mut() {

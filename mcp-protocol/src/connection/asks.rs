@@ -118,8 +118,12 @@ impl AskId {
         Self(number)
     }
 
+    pub(super) fn text(self) -> String {
+        format!("{PREFIX}{}", self.0)
+    }
+
     pub(super) fn to_wire(self) -> RequestId {
-        format!("{PREFIX}{}", self.0).into()
+        self.text().into()
     }
 
     fn from_wire(id: &RequestId) -> Option<Self> {

@@ -222,6 +222,9 @@ impl ServerConnection {
         let deadline = after(now, self.config.limits.ask);
         let ask = self.asks.open(call, method, deadline);
         compat::fit_server_request(&mut question, version);
+        if let ServerRequest::Elicit(params) = &mut question {
+            name_page(params, ask, version);
+        }
         self.send(
             ServerMessage::Request {
                 id: ask.to_wire(),
@@ -710,6 +713,16 @@ fn can_answer(declared: &ClientCapabilities, question: &Method) -> bool {
 /// The longest URI that is subscribed to, in bytes. No resource is named by a longer one; it
 /// bounds what [`Limits::subscriptions`] URIs may take.
 const MAX_URI: usize = 8 << 10;
+
+/// Gives a web page the id that 2025-11-25 wants, for a later notification that the user is done
+/// with it; handlers of the newest revision send none.
+fn name_page(params: &mut ElicitParams, ask: AskId, version: ProtocolVersion) {
+    let by_page = params.mode == Some(ElicitMode::Url);
+    if version == ProtocolVersion::V2025_11_25 && by_page {
+        let id = &mut params.elicitation_id;
+        id.get_or_insert_with(|| ask.text());
+    }
+}
 
 fn uri_too_long() -> ErrorObject {
     ErrorObject::invalid_params("Invalid params: a URI is too long")

@@ -1,6 +1,7 @@
 //! Where a request stands in a distributed trace, read out of its `_meta`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::RequestMeta;
 use crate::jsonrpc::RawJson;
@@ -112,25 +113,29 @@ fn is_parent(text: &str) -> bool {
     is_known && !zero(trace) && !zero(parent)
 }
 
-/// At most 32 of `<key>=<value>`, with commas between them. Some may be empty.
+/// At most 32 of `<key>=<value>`, with commas between them. Some may be empty, and no key may
+/// be there twice.
 fn is_state(text: &str) -> bool {
-    let is_member = |member: &str| {
-        let Some((key, value)) = member.split_once('=') else {
-            return false;
-        };
-        let in_key = |byte: u8| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-*/@".contains(&byte)
-        };
-        let in_value = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'=';
-        let begins = key.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
-        let fits = |part: &str| (1..=256).contains(&part.len());
-        begins && fits(key) && key.bytes().all(in_key) && fits(value) && value.bytes().all(in_value)
-    };
+    let mut keys = BTreeSet::new();
     let mut members = text
         .split(',')
         .map(trim)
         .filter(|member| !member.is_empty());
-    members.by_ref().take(32).all(is_member) && members.next().is_none()
+    let mut first = members.by_ref().take(32);
+    first.all(|member| state_key(member).is_some_and(|key| keys.insert(key)))
+        && members.next().is_none()
+}
+
+/// The key of a well-formed `<key>=<value>`.
+fn state_key(member: &str) -> Option<&str> {
+    let (key, value) = member.split_once('=')?;
+    let in_key =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-*/@".contains(&byte);
+    let in_value = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'=';
+    let begins = key.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let fits = |part: &str| (1..=256).contains(&part.len());
+    let is_key = begins && fits(key) && key.bytes().all(in_key);
+    (is_key && fits(value) && value.bytes().all(in_value)).then_some(key)
 }
 
 /// `<name>=<value>`, each with properties after semicolons, with commas between them.
@@ -216,7 +221,10 @@ mod tests {
             let trace = meta.trace_context().expect("the parent is well-formed");
             trace.tracestate().map(str::to_owned)
         };
-        let many = |count| vec!["a=b"; count].join(",");
+        let many = |count| {
+            let members = (0..count).map(|n| format!("a{n}=b"));
+            members.collect::<Vec<_>>().join(",")
+        };
         let long = "x".repeat(256);
         let good = [
             "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE",
@@ -240,6 +248,7 @@ mod tests {
             &format!("{long}x=b"),
             &format!("a={long}x"),
             &many(33),
+            "a=b,c=d, a=e",
         ];
         for text in bad {
             assert_eq!(state(text), None, "{text:?}");

@@ -16,6 +16,9 @@ use crate::wire::wire;
 /// Longest message, in characters. What a caller sent is quoted in it, and may be long.
 const MESSAGE: usize = 400;
 
+/// Longest path, in characters. Names in it may be what a caller sent.
+const PATH: usize = 200;
+
 /// How many `null`s may turn out to mean nothing, each at the cost of decoding once more.
 const NULLS: usize = 32;
 
@@ -30,12 +33,13 @@ pub struct ArgumentError {
 }
 
 impl ArgumentError {
-    /// Of the value at `path`, which is empty for the arguments as a whole.
+    /// Of the value at `path`, which is empty for the arguments as a whole. Both are cut to a
+    /// length: an answer must not grow with what was sent.
     #[must_use]
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
-            path: path.into(),
-            message: message.into(),
+            path: shorten(&path.into(), PATH),
+            message: shorten(&message.into(), MESSAGE),
         }
     }
 
@@ -112,7 +116,7 @@ wire! {
 /// It differs from [`RawJson::decode`] in that only an object will do, that a unit struct takes
 /// one, and that `null` for a member with a default is the same as no member, as it is with
 /// serde for an `Option`. An empty string is not `null`, and what is inside of a member is left
-/// to serde. A whole number may be written with a fraction of zeros, as `3.0`.
+/// to serde. A whole number may be written in any way, as `3.0`, `3e0` or, if it is zero, `-0`.
 ///
 /// # Errors
 ///
@@ -176,23 +180,27 @@ fn decode_again<T: DeserializeOwned>(
     }
 }
 
-/// `3.0` written as `3`, if there is any. To JSON the two are one number, and some callers know no
-/// other numbers than those with a fraction; serde takes only the second for an integer.
+/// `3.0` and `3e0` written as `3`, if there is any. To JSON they are one number, and some callers
+/// know no other numbers than those with a fraction; serde takes only the last for an integer.
 fn with_whole_numbers(arguments: &RawJson) -> Option<RawJson> {
-    let bytes = arguments.as_bytes();
-    let mut written = Vec::new();
+    let text = arguments.as_str();
+    let bytes = text.as_bytes();
+    let mut written = String::new();
     let (mut copied, mut at, mut in_string) = (0, 0, false);
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'"' => in_string = !in_string,
             b'\\' => at += 1,
-            b'.' if !in_string => {
-                let rest = bytes[at + 1..].iter();
-                let end = at + 1 + rest.take_while(|&&digit| digit == b'0').count();
-                if !matches!(bytes.get(end), Some(b'1'..=b'9')) {
-                    written.extend_from_slice(&bytes[copied..at]);
+            b'-' | b'0'..=b'9' if !in_string => {
+                let in_number = |byte: &&u8| b"+-.eE".contains(byte) || byte.is_ascii_digit();
+                let end = at + bytes[at..].iter().take_while(in_number).count();
+                if let Some(whole) = whole(&text[at..end]) {
+                    written.push_str(&text[copied..at]);
+                    written.push_str(&whole);
                     copied = end;
                 }
+                at = end;
+                continue;
             }
             _ => {}
         }
@@ -201,8 +209,34 @@ fn with_whole_numbers(arguments: &RawJson) -> Option<RawJson> {
     if copied == 0 {
         return None;
     }
-    written.extend_from_slice(&bytes[copied..]);
+    written.push_str(&text[copied..]);
     RawJson::parse(written).ok()
+}
+
+/// A number as an integer, if it is one and not written so. Not if that takes more digits than
+/// it has and `u64` has: a text must not grow beyond measure.
+fn whole(number: &str) -> Option<String> {
+    if !number.contains(['.', 'e', 'E']) {
+        return (number == "-0").then(|| "0".to_owned());
+    }
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{integer}{fraction}");
+    let (sign, digits) = match digits.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", &*digits),
+    };
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return Some("0".to_owned());
+    }
+    // How many digits stand before the point, if there is one at all.
+    let exponent: isize = exponent.parse().ok()?;
+    let before = isize::try_from(digits.len() - fraction.len()).ok()?;
+    let before = usize::try_from(before.checked_add(exponent)?).ok()?;
+    let zeros = before.checked_sub(significant.len())?;
+    let significant = significant.trim_start_matches('0');
+    (before <= number.len().max(20)).then(|| format!("{sign}{significant}{}", "0".repeat(zeros)))
 }
 
 /// The member that a path leads to, if it is one of the outermost object and `null`.
@@ -241,7 +275,7 @@ fn place(path: &Path) -> String {
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    shorten(text.strip_suffix(&place).unwrap_or(&text), MESSAGE)
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
 
 fn shorten(text: &str, limit: usize) -> String {

@@ -68,9 +68,6 @@ fn a_question_has_the_form_of_its_hearers_revision() {
         asked.expect("it has declared that it can be asked");
         sent(&mut connection)["params"].clone()
     };
-    let page = || ServerRequest::Elicit(ElicitParams::page("Go?", "https://a.b/c"));
-    assert_eq!(ask("2025-11-25", page())["elicitationId"], "https://a.b/c");
-    assert_eq!(ask("2025-06-18", page()).get("elicitationId"), None);
     let blocks = vec![SamplingBlock::text("a"), SamplingBlock::text("b")];
     let params = CreateMessageParams::new([SamplingMessage::user(blocks)], 1_u64);
     let question = || ServerRequest::CreateMessage(params.clone());
@@ -79,6 +76,35 @@ fn a_question_has_the_form_of_its_hearers_revision() {
         messages.as_array().expect("there are some").len()
     };
     assert_eq!((messages("2025-06-18"), messages("2025-11-25")), (2, 1));
+}
+
+#[test]
+fn a_web_page_has_an_id_of_its_own_in_2025_11_25() {
+    let page = ElicitParams::page("Go?", "https://a.b/c");
+    let ids = |version, page: &ElicitParams| {
+        let (mut connection, call) = called(version);
+        [(); 2].map(|()| {
+            let question = ServerRequest::Elicit(page.clone());
+            let asked = connection.ask(call, question, Instant::now());
+            asked.expect("it has declared that it can be asked");
+            sent(&mut connection)["params"]
+                .get("elicitationId")
+                .cloned()
+        })
+    };
+    let [one, two] = ids("2025-11-25", &page);
+    assert!(
+        one.is_some() && two.is_some() && one != two,
+        "{one:?} {two:?}"
+    );
+    assert_eq!(ids("2025-06-18", &page), [None, None]);
+    let known = page.elicitation_id("mine");
+    assert_eq!(
+        ids("2025-11-25", &known),
+        [(); 2].map(|()| Some(json!("mine")))
+    );
+    let form = ElicitParams::form("Who?", RequestedSchema::new(Properties::default()));
+    assert_eq!(ids("2025-11-25", &form), [None, None]);
 }
 
 #[test]

@@ -570,25 +570,6 @@ fn what_a_tool_of_a_model_gave_is_an_object_in_2025_11_25() {
 }
 
 #[test]
-fn a_web_page_has_an_id_in_2025_11_25() {
-    let fitted = |of: &Value, version| server_request(Method::Elicit, of.clone(), version);
-    let without = json!({ "message": "", "mode": "url", "url": "https://a.b/c" });
-    let mut with = without.clone();
-    with["elicitationId"] = json!("1");
-    assert_eq!(
-        fitted(&without, V2025_11_25)["elicitationId"],
-        "https://a.b/c"
-    );
-    for version in ALL {
-        assert_eq!(fitted(&with, version), with);
-    }
-    assert_eq!(fitted(&without, V2025_06_18), without);
-    assert_eq!(fitted(&without, V2026_07_28), without);
-    let form = json!({ "message": "" });
-    assert_eq!(fitted(&form, V2025_11_25), form);
-}
-
-#[test]
 fn choices_with_names_are_older_before_2025_11_25() {
     let schema = json!({
         "type": "object",

@@ -582,14 +582,18 @@ fn server_requests(w: &mut Written) {
         w.server_request("ElicitRequest", [bare(), form(version)].map(Elicit).into());
     }
     if version == V2025_11_25 {
-        w.server_request("ElicitRequest", vec![Elicit(page())]);
+        w.server_request("ElicitRequest", vec![Elicit(page().elicitation_id("1"))]);
         use compat::*;
         w.part(
             "ElicitRequestFormParams",
             fit_elicit_params,
             [bare(), form(version)],
         );
-        w.part("ElicitRequestURLParams", fit_elicit_params, [page()]);
+        w.part(
+            "ElicitRequestURLParams",
+            fit_elicit_params,
+            [page().elicitation_id("1")],
+        );
         let params = [minimal(), create_message_params(w.version)];
         w.part(
             "CreateMessageRequestParams",
@@ -838,7 +842,7 @@ fn errors(w: &mut Written) {
     w.push(definition, &response(&error));
     w.push(definition, &response(&ErrorObject::internal("")));
     if w.version == V2025_11_25 {
-        let mut page = page();
+        let mut page = page().elicitation_id("1");
         compat::fit_elicit_params(&mut page, w.version);
         let data = UrlElicitationRequiredData::new([page]);
         let data = mcp_protocol::RawJson::encode(&data).expect("wire types encode");

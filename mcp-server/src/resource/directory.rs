@@ -1,7 +1,6 @@
 //! The files of a directory.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use mcp_protocol::types::{
 };
 
 use super::template::Variables;
-use super::{Template, base64};
+use super::{Template, base64, below};
 use crate::blocking;
 use crate::context::Context;
 use crate::error::ToolError;
@@ -21,7 +20,7 @@ use crate::error::ToolError;
 ///
 /// A file is text if it is UTF-8, and its media type is told by the end of its name. What is
 /// not a plain file, is too large or lies outside is not given, whatever path is asked for and
-/// wherever symbolic links lead. A file is read anew each time, on a thread that nobody else
+/// wherever symbolic links lead, also if they are changed meanwhile. A file is read anew each time, on a thread that nobody else
 /// waits for. It does not list the files.
 ///
 /// ```
@@ -112,38 +111,25 @@ impl<S: Send + Sync + 'static> Template<S> for Directory {
 impl Files {
     /// The bytes of a file, if there is such a file.
     fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, ToolError> {
-        let Ok(path) = self.real(path) else {
-            // Why not is nothing that a client is to know.
-            return Ok(None);
-        };
         let limit = self.max_bytes;
         let mut bytes = Vec::new();
-        let read = File::open(path).and_then(|file| {
+        let read = below::open(&self.root, path).and_then(|file| {
+            let Some(file) = file else { return Ok(None) };
             let mut file = file.take(limit.saturating_add(1));
-            file.read_to_end(&mut bytes)
+            file.read_to_end(&mut bytes).map(Some)
         });
         match read {
-            Ok(_) if bytes.len() as u64 > limit => {
+            Ok(None) => Ok(None),
+            Ok(Some(_)) if bytes.len() as u64 > limit => {
                 let error = format!("the file is larger than {limit} bytes");
                 Err(ToolError::refused(ErrorObject::internal(error)))
             }
-            Ok(_) => Ok(Some(bytes)),
+            Ok(Some(_)) => Ok(Some(bytes)),
             Err(error) => {
                 tracing::warn!(%error, "a file of a directory cannot be read");
                 let error = ErrorObject::internal("the file cannot be read");
                 Err(ToolError::refused(error))
             }
-        }
-    }
-
-    /// Where a file is once all symbolic links are followed, unless that is outside. Anything
-    /// but a plain file is an error: opening a pipe could take for ever.
-    fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        let root = fs::canonicalize(&self.root)?;
-        let path = fs::canonicalize(root.join(path))?;
-        match path.starts_with(root) && fs::metadata(&path)?.is_file() {
-            true => Ok(path),
-            false => Err(io::ErrorKind::NotFound.into()),
         }
     }
 }

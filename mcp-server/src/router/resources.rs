@@ -192,7 +192,7 @@ fn not_found(uri: &str) -> ErrorObject {
 }
 
 /// Whether a text can be a URI: a scheme, and no letters that none has.
-fn is_uri(text: &str) -> bool {
+pub(crate) fn is_uri(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once(':') else {
         return false;
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::tool::is_name;
+use mcp_protocol::tool::{ArgumentError, is_name};
 use mcp_protocol::types::PaginatedParams;
 use mcp_protocol::types::{self, CallToolParams, CallToolResult, ContentBlock, ListToolsResult};
 use mcp_protocol::{ErrorObject, RawJson, ServerResult};
@@ -14,7 +14,7 @@ use crate::error::{BuildError, Kind, ToolError};
 use crate::output::{self, Compile, Output};
 use crate::registry::{Duplicate, Registry};
 use crate::schema::{self, SchemaError};
-use crate::tool::Tool;
+use crate::tool::{self, Tool};
 
 /// The longest name that hosts do not cut or refuse when they put their own word before it: of
 /// the 64 letters that models take, some are theirs.
@@ -31,12 +31,26 @@ pub(crate) struct Tools<S> {
 pub(crate) struct ToolRules {
     /// Whether schemas are shown as they are.
     pub(crate) as_written: bool,
-    /// How outputs are held against their schemas, if they are.
+    /// How arguments are held against their schemas, if they are.
+    pub(crate) compile_input: Option<CompileInput>,
+    /// How outputs are, if they are.
     pub(crate) compile: Option<Compile>,
 }
 
+/// Says what is wrong with arguments, if anything is. The second argument has the tool
+/// [read](Tool::read) them.
+pub(crate) type ValidateInput = Box<
+    dyn Fn(&RawJson, &dyn Fn() -> Option<Result<(), ArgumentError>>) -> Result<(), ArgumentError>
+        + Send
+        + Sync,
+>;
+
+/// Makes the check of a schema, once for each tool.
+pub(crate) type CompileInput = fn(&RawJson) -> Result<ValidateInput, SchemaError>;
+
 struct Registered<S> {
     tool: Arc<dyn Tool<S>>,
+    input: Option<ValidateInput>,
     output: Option<Output>,
 }
 
@@ -53,42 +67,46 @@ impl<S: 'static> Tools<S> {
         let mut definition = tool.definition();
         check_name(&definition.name)?;
         let name = definition.name.clone();
-        let output = self
-            .fit_schemas(&mut definition)
-            .map_err(|(which, error)| BuildError::Schema {
-                name: name.clone(),
-                which,
-                error,
-            })?;
-        let registered = Arc::new(Registered { tool, output });
+        let bad = |which| {
+            let name = name.clone();
+            move |error| BuildError::Schema { name, which, error }
+        };
+        let input = self.fit_input(&mut definition).map_err(bad("input"))?;
+        let output = self.fit_output(&mut definition).map_err(bad("output"))?;
+        let registered = Arc::new(Registered {
+            tool,
+            input,
+            output,
+        });
         self.registry
             .insert(&name, definition, registered)
             .map_err(|Duplicate| BuildError::DuplicateTool { name })
     }
 
-    /// Makes the schemas ones that hosts can use.
-    fn fit_schemas(
+    /// Makes the schema of the arguments one that hosts can use, and the check of it.
+    fn fit_input(
         &self,
         definition: &mut types::Tool,
-    ) -> Result<Option<Output>, (&'static str, SchemaError)> {
-        let ToolRules {
-            as_written,
-            compile,
-        } = self.rules;
-        let input = &mut definition.input_schema;
-        if as_written {
-            schema::check_written_input(input).map_err(|error| ("input", error))?;
+    ) -> Result<Option<ValidateInput>, SchemaError> {
+        let schema = &mut definition.input_schema;
+        if self.rules.as_written {
+            schema::check_written_input(schema)?;
         } else {
-            *input = schema::registered_input(input).map_err(|error| ("input", error))?;
+            *schema = schema::registered_input(schema)?;
         }
+        let compile = self.rules.compile_input;
+        compile.map(|compile| compile(schema)).transpose()
+    }
+
+    /// Does the same for the output, if there is a schema of it.
+    fn fit_output(&self, definition: &mut types::Tool) -> Result<Option<Output>, SchemaError> {
         let Some(schema) = &mut definition.output_schema else {
             return Ok(None);
         };
-        if !as_written {
-            *schema = schema::registered_output(schema).map_err(|error| ("output", error))?;
+        if !self.rules.as_written {
+            *schema = schema::registered_output(schema)?;
         }
-        let output = Output::new(schema, compile).map_err(|error| ("output", error))?;
-        Ok(Some(output))
+        Output::new(schema, self.rules.compile).map(Some)
     }
 
     pub(crate) fn remove(&self, name: &str) -> bool {
@@ -131,6 +149,12 @@ impl<S: Send + Sync + 'static> Tools<S> {
         if !arguments.is_object() {
             let error = "Invalid params: `arguments` is not an object";
             return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
+        }
+        if let Some(validate) = &found.input {
+            if let Err(error) = validate(&arguments, &|| found.tool.read(&arguments)) {
+                let result = tool::misfit(&params.name, &error);
+                return Ok(Outcome::Done(ServerResult::CallTool(result).into()));
+            }
         }
         match found.tool.call(arguments, cx).await {
             Ok(result) => Ok(

@@ -12,6 +12,7 @@ use super::Server;
 use crate::context::Context;
 use crate::custom::{AnsweredBy, handled_by, object};
 use crate::error::BuildError;
+use crate::key::{is_key, is_reserved};
 
 impl<S: Send + Sync + 'static> Server<S> {
     /// Answers requests of a method of one's own, in every revision.
@@ -112,7 +113,8 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// too is said by [`Caller::extension`](crate::Caller::extension). Extensions are of
     /// 2026-07-28; clients of older revisions are told as well, and may not know the word. An
     /// identifier without prefix, such as `com.acme/` is one, is refused when the server is
-    /// built.
+    /// built, and so is one with a reserved prefix (its second label is `modelcontextprotocol`
+    /// or `mcp`), but for the specification's own, `io.modelcontextprotocol/`.
     ///
     /// ```
     /// use mcp_server::prelude::*;
@@ -129,6 +131,10 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 }
+
+/// The prefix of the specification's own extensions, which anybody may build. The others that
+/// are reserved have none.
+const OFFICIAL: &str = "io.modelcontextprotocol/";
 
 /// The settings of an extension, if they are an object.
 pub(super) type Settings = Option<RawJson>;
@@ -156,7 +162,12 @@ pub(super) fn declared(
     let mut declared = BTreeMap::new();
     for (identifier, settings) in extensions {
         let why = match settings {
-            _ if !is_identifier(&identifier) => "its identifier has no prefix such as `com.acme/`",
+            _ if !is_key(&identifier) || !identifier.contains('/') => {
+                "its identifier has no prefix such as `com.acme/`"
+            }
+            _ if is_reserved(&identifier) && !identifier.starts_with(OFFICIAL) => {
+                "its prefix is reserved"
+            }
             _ if declared.contains_key(&identifier) => "it is declared twice",
             None => "its settings are not an object",
             Some(settings) => {
@@ -167,59 +178,4 @@ pub(super) fn declared(
         return Err(BuildError::Extension { identifier, why });
     }
     Ok((!declared.is_empty()).then_some(declared))
-}
-
-/// Whether a text can be the identifier of an extension: labels and a name.
-///
-/// Spec: [`_meta`](https://modelcontextprotocol.io/specification/2026-07-28/basic#meta).
-fn is_identifier(text: &str) -> bool {
-    let is_word = |word: &str, inner: &[u8]| {
-        let end = |letter: char| letter.is_ascii_alphanumeric();
-        word.starts_with(end)
-            && word.ends_with(end)
-            && word
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || inner.contains(&byte))
-    };
-    let is_label = |label: &str| {
-        is_word(label, b"-") && label.starts_with(|first: char| first.is_ascii_alphabetic())
-    };
-    text.split_once('/')
-        .is_some_and(|(prefix, name)| prefix.split('.').all(is_label) && is_word(name, b"-_."))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_identifier_has_a_prefix() {
-        for text in ["com.acme/thing", "a/b", "io.x-1.y/a-b_c.d", "com.acme/1"] {
-            assert!(is_identifier(text), "{text}");
-        }
-        let bad = [
-            "",
-            "thing",
-            "/",
-            "/thing",
-            "com.acme/",
-            "com..acme/a",
-            ".com/a",
-            "com./a",
-            "1com/a",
-            "-a/b",
-            "a-/b",
-            "a/-b",
-            "a/b-",
-            "a/b/c",
-            "a_b/c",
-            "a b/c",
-            "é/a",
-            "a/é",
-            "a/b c",
-        ];
-        for text in bad {
-            assert!(!is_identifier(text), "{text}");
-        }
-    }
 }

@@ -8,13 +8,18 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The warnings and errors since [`listen`], one text each with all the fields.
-#[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+/// What was written since [`listen`], one text each with all the fields.
+#[derive(Clone)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>, Level);
 
-/// Listens until the guard is dropped.
+/// Listens to warnings and errors until the guard is dropped.
 pub(crate) fn listen() -> (Log, DefaultGuard) {
-    let log = Log::default();
+    listen_to(Level::WARN)
+}
+
+/// Listens to what is of a level or above.
+pub(crate) fn listen_to(level: Level) -> (Log, DefaultGuard) {
+    let log = Log(Arc::default(), level);
     let guard = tracing::subscriber::set_default(log.clone());
     (log, guard)
 }
@@ -36,7 +41,7 @@ impl Visit for Line {
 
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::WARN
+        *metadata.level() <= self.1
     }
 
     fn event(&self, event: &Event<'_>) {

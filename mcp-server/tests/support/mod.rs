@@ -16,11 +16,11 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 pub(crate) const LEGACY: &str = "2025-06-18";
 pub(crate) const MODERN: &str = "2026-07-28";
 
-struct Line(Value);
+struct Line(String);
 
 impl Encode for Line {
     fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.0.to_string().as_bytes());
+        out.extend_from_slice(self.0.as_bytes());
     }
 }
 
@@ -130,7 +130,12 @@ impl Client {
     }
 
     async fn write(&mut self, message: Value) {
-        self.sender.send(&Line(message), None);
+        self.write_text(message.to_string()).await;
+    }
+
+    /// Sends a line as it is.
+    pub(crate) async fn write_text(&mut self, line: String) {
+        self.sender.send(&Line(line), None);
         poll_fn(|cx| self.sender.poll_flush(cx))
             .await
             .expect("the server reads");
