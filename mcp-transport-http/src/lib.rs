@@ -57,9 +57,19 @@
 //! | `server` | yes | [`Http`] |
 //! | `serve` | yes | [`serve_http`], [`Http::serve`] |
 
+#[cfg(feature = "client")]
+mod client;
+#[cfg(any(feature = "client", feature = "server"))]
+mod headers;
 #[cfg(feature = "server")]
 mod server;
 
+#[cfg(feature = "client")]
+pub use async_trait::async_trait;
+#[cfg(feature = "client")]
+pub use client::{
+    Authorization, BoxError, HttpReceiver, HttpSender, HttpTransport, Refused, UrlError, bearer,
+};
 #[cfg(feature = "server")]
 pub use server::{Body, Http, Limits, Peer};
 #[cfg(feature = "serve")]

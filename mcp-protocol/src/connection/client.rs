@@ -27,6 +27,7 @@ use crate::methods::{
     ClientNotification, ClientRequest, ClientResult, Method, ServerNotification, ServerRequest,
     ServerResult,
 };
+use crate::transport::NoAnswer;
 use crate::types::{
     CancelledParams, EmptyNotificationParams, EmptyResult, ListenResult, ProgressParams,
 };
@@ -139,6 +140,12 @@ impl ClientConnection {
                 self.give_up(call, None, unreadable(why), now);
             }
         }
+    }
+
+    /// The transport has found out that a request gets no answer. The others go on.
+    pub fn unanswered(&mut self, request: &RequestId, why: NoAnswer, now: Instant) {
+        let why = CallError::NoAnswer(why);
+        self.answered(Some(request.clone()), Err(why), now);
     }
 
     /// The server will send nothing more: open calls are lost.
