@@ -176,13 +176,13 @@ mod tests {
 
     fn of(properties: Value) -> Result<Vec<Parameter>, &'static str> {
         let schema = json!({ "type": "object", "properties": properties });
-        parameters(&Tool::new("tool", schema.into()))
+        parameters(&Tool::new("tool", schema))
     }
 
     fn repeated(properties: Value, arguments: Value) -> HeaderMap {
         let schema = json!({ "type": "object", "properties": properties });
         let known = Parameters::default();
-        let mut list = ListToolsResult::new(vec![Tool::new("tool", schema.into())]);
+        let mut list = ListToolsResult::new(vec![Tool::new("tool", schema)]);
         assert!(!known.learn(&mut list));
         let mut headers = HeaderMap::new();
         let call = CallToolParams::new("tool").arguments(arguments);
