@@ -144,8 +144,10 @@ impl ClientConnection {
 
     /// The transport has found out that a request gets no answer. The others go on.
     pub fn unanswered(&mut self, request: &RequestId, why: NoAnswer, now: Instant) {
-        let why = CallError::NoAnswer(why);
-        self.answered(Some(request.clone()), Err(why), now);
+        if !matches!(self.stage, Stage::Closed) {
+            let why = CallError::NoAnswer(why);
+            self.answered(Some(request.clone()), Err(why), now);
+        }
     }
 
     /// The server will send nothing more: open calls are lost.

@@ -12,7 +12,7 @@ use mcp_protocol::connection::ServerMessage;
 use mcp_protocol::transport::NoAnswer;
 use mcp_protocol::types::InitializeResult;
 use mcp_protocol::{
-    Encode as _, Era, Frame, Incoming, Message, Method, ReplyId, RequestId, Response as Reply,
+    Encode as _, Frame, Incoming, Message, Method, ReplyId, RequestId, Response as Reply,
     ServerResult,
 };
 use tokio::time::sleep;
@@ -38,7 +38,16 @@ pub(super) struct Exchanges {
 pub(super) struct Asked {
     pub(super) id: RequestId,
     pub(super) method: Method,
-    pub(super) era: Era,
+    pub(super) way: Way,
+}
+
+/// What an exchange means for its request.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Way {
+    /// All: the request ends with it. Of modern servers.
+    Alone,
+    /// One way to it among others of the session. Of legacy ones.
+    InSession,
 }
 
 impl Exchanges {
@@ -196,7 +205,7 @@ impl Exchanges {
                 Err(why) => why,
             };
             let broken = matches!(ended, NoAnswer::Unreachable(_));
-            if !broken || asked.era == Era::Modern || place.last.is_none() {
+            if !broken || asked.way == Way::Alone || place.last.is_none() {
                 return Err(ended);
             }
             let response = self.resume(&place, ATTEMPTS).await?;
@@ -298,7 +307,7 @@ impl Exchanges {
                 }
                 return frame;
             }
-            (Ok(result), Method::ListTools) if asked.era == Era::Modern => {
+            (Ok(result), Method::ListTools) if asked.way == Way::Alone => {
                 let Ok(ServerResult::ListTools(mut list)) =
                     ServerResult::parse(&Method::ListTools, &result)
                 else {

@@ -11,13 +11,13 @@ use http::header::{HeaderMap, HeaderValue};
 use mcp_protocol::transport::{Encode, Frame, RequestId, Sender, TransportError};
 use mcp_protocol::types::CancelledParams;
 use mcp_protocol::{
-    ClientNotification, ClientRequest, Era, Incoming, Message, Method, Notification, Request,
+    ClientNotification, ClientRequest, Incoming, Message, Method, Notification, Request,
 };
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
-use super::exchanges::{Asked, Exchanges};
+use super::exchanges::{Asked, Exchanges, Way};
 use super::parameters::encoded;
 use crate::headers::{METHOD, NAME, VERSION, name};
 
@@ -38,7 +38,7 @@ pub struct HttpSender {
 
 /// A request that is being answered.
 struct Open {
-    era: Era,
+    way: Way,
     exchange: AbortHandle,
 }
 
@@ -76,37 +76,36 @@ impl HttpSender {
             HeaderValue::from_str(meta.protocol_version.as_ref()?).ok()
         });
         let mut headers = HeaderMap::new();
-        let era = match (version, &request) {
+        let way = match (version, &request) {
             (Some(version), Some(request)) => {
                 headers.insert(VERSION, version);
                 self.exchanges.set_terms(headers.clone());
                 self.repeat(request, &method, &mut headers);
-                Era::Modern
+                Way::Alone
             }
             _ if method == Method::Initialize => {
                 // Whatever was tried before has failed.
                 self.asks.abort_all();
                 self.open.clear();
-                self.exchanges.set_terms(HeaderMap::new());
-                Era::Legacy
+                Way::InSession
             }
             _ => {
                 headers = self.exchanges.terms();
-                Era::Legacy
+                Way::InSession
             }
         };
         let exchanges = self.exchanges.clone();
         let asked = Asked {
             id: id.clone(),
             method,
-            era,
+            way,
         };
         let key = id.clone();
         let exchange = self.asks.spawn(async move {
             exchanges.ask(asked, headers, frame).await;
             Some(key)
         });
-        self.open.insert(id, Open { era, exchange });
+        self.open.insert(id, Open { way, exchange });
     }
 
     /// Repeats in headers what whoever is on the way may want to know.
@@ -136,7 +135,7 @@ impl HttpSender {
             return;
         };
         open.exchange.abort();
-        if open.era == Era::Legacy {
+        if open.way == Way::InSession {
             self.tell(frame, Some(method));
         }
     }

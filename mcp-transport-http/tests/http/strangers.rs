@@ -390,7 +390,7 @@ async fn a_legacy_stream_is_gone_on_with_when_the_server_wants_it() {
         match (asked.method(), asked.header("last-event-id"), &*call) {
             ("tools/call", ..) => {
                 *call = Some(asked.clone());
-                events("id: e1\nretry: 120\ndata:\n\ndata: cut o")
+                events("id: e1\nretry: 300\ndata:\n\ndata: cut o")
             }
             (_, Some("e1"), _) => answer(503, "", ""),
             (_, Some(_), _) => answer(400, "", ""),
@@ -413,8 +413,8 @@ async fn a_legacy_stream_is_gone_on_with_when_the_server_wants_it() {
     let resumed = resumed
         .iter()
         .filter(|asked| asked.header("last-event-id") == Some("e1"));
-    // After 120 ms and after 240 more; the next would have been beyond the timeout.
-    assert_eq!(resumed.count(), 2);
+    // After 300 ms; the next would have been 600 ms later, beyond the timeout.
+    assert_eq!(resumed.count(), 1);
     client.close().await;
 }
 
@@ -467,7 +467,11 @@ async fn requests_are_sent_on_within_the_server_only() {
         (307, String::new()),
     ] {
         let location = format!("location: {target}\r\n");
-        let away = Stranger::new(move |_| answer(status, &location, "")).await;
+        let away = Stranger::new(move |asked| match &*asked.path {
+            "/mcp" => answer(status, &location, ""),
+            _ => good(asked),
+        })
+        .await;
         let server = away.transport().bearer("secret").expect("it is ASCII");
         let outcome = in_time(builder().connect(server)).await.map(drop);
         assert!(
@@ -556,6 +560,22 @@ async fn who_authorizes_is_asked_once_for_each_refused_request() {
                 .all(|asked| asked.method() != "initialize")
         );
     }
+}
+
+#[tokio::test]
+async fn a_request_that_is_refused_again_is_given_up() {
+    let stranger = Stranger::new(|_| answer(401, "", "")).await;
+    let refused = Arc::default();
+    let tokens = Tokens {
+        last: 100,
+        now: AtomicUsize::new(0),
+        refused: Arc::clone(&refused),
+    };
+    let server = stranger.transport().authorization(tokens);
+    let outcome = in_time(builder().connect(server)).await.map(drop);
+    assert!(why(&outcome).to_string().contains("401"), "{outcome:?}");
+    assert_eq!(stranger.asked().len(), 2);
+    assert_eq!(refused.lock().expect("nobody panics").len(), 1);
 }
 
 #[tokio::test]
