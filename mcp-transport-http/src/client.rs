@@ -15,7 +15,7 @@ mod parameters;
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use http::Uri;
 use http::header::{HeaderName, HeaderValue, InvalidHeaderValue};
@@ -35,6 +35,9 @@ use self::parameters::Parameters;
 /// Speaks Streamable HTTP as servers of every revision from 2025-03-26 on do; which one it is
 /// is for the client to find out. Redirections are followed within the server only. Over TLS,
 /// whom this machine trusts is trusted.
+///
+/// A server of 2026-07-28 may want arguments of a tool repeated in headers. Which ones is known
+/// once its tools were listed; before, it refuses such a call.
 ///
 /// ```no_run
 /// use mcp_client::Client;
@@ -141,7 +144,13 @@ impl Transport for HttpTransport {
 
     fn split(self) -> (HttpReceiver, HttpSender) {
         let (inlet, receiver) = Inlet::new();
-        let exchanges = Exchanges::new(self.endpoint, inlet, self.parameters, self.most);
+        let exchanges = Exchanges {
+            endpoint: self.endpoint,
+            inlet,
+            parameters: self.parameters,
+            most: self.most,
+            terms: Mutex::default(),
+        };
         (receiver, HttpSender::new(Arc::new(exchanges)))
     }
 }

@@ -2,12 +2,11 @@
 
 use std::error::Error;
 use std::io;
-use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderMap, LOCATION, WWW_AUTHENTICATE};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use http::{Method as Verb, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
@@ -95,15 +94,14 @@ impl Endpoint {
         headers: &HeaderMap,
         body: &Bytes,
     ) -> Result<Request<Full<Bytes>>, NoAnswer> {
-        let mut request = Request::new(Full::new(body.clone()));
-        *request.method_mut() = verb.clone();
-        *request.uri_mut() = url.clone();
-        *request.headers_mut() = self.headers.clone();
-        request.headers_mut().extend(headers.clone());
-        let (mut parts, body) = request.into_parts();
+        let (mut parts, ()) = Request::new(()).into_parts();
+        parts.method = verb.clone();
+        parts.uri = url.clone();
+        parts.headers = self.headers.clone();
+        parts.headers.extend(headers.clone());
         let authorized = self.authorization.authorize(&mut parts).await;
         authorized.map_err(|error| NoAnswer::Unauthorized(error.to_string()))?;
-        Ok(Request::from_parts(parts, body))
+        Ok(Request::from_parts(parts, Full::new(body.clone())))
     }
 }
 
@@ -144,40 +142,24 @@ fn refused(response: &Response<Incoming>, url: &Uri) -> Refused {
 /// authorizes it is for no other. Only of the redirections that leave it a POST.
 fn redirected(response: &Response<Incoming>, url: &Uri, redirects: usize) -> Result<Uri, NoAnswer> {
     let status = response.status();
-    let location = response.headers().get(LOCATION);
-    let location = location.map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let location = location.unwrap_or_default();
-    let keeps = matches!(
-        status,
-        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
-    );
-    let target = match location.strip_prefix('/') {
-        Some(rest) if !rest.starts_with('/') => {
-            let mut parts = url.clone().into_parts();
-            parts.path_and_query = location.parse().ok();
-            Uri::from_parts(parts).ok()
-        }
-        _ => Uri::from_str(&location).ok(),
+    let location = response.headers().get(LOCATION).map(HeaderValue::as_bytes);
+    let location = String::from_utf8_lossy(location.unwrap_or_default());
+    let mut parts = url.clone().into_parts();
+    let target = if location.starts_with('/') && !location.starts_with("//") {
+        parts.path_and_query = location.parse().ok();
+        Uri::from_parts(parts).ok()
+    } else {
+        location.parse().ok()
     };
-    let same = |target: &Uri| origin(target) == origin(url);
-    match target.filter(same) {
+    let keeps =
+        status == StatusCode::TEMPORARY_REDIRECT || status == StatusCode::PERMANENT_REDIRECT;
+    let origin = |url: &Uri| (url.scheme().cloned(), url.authority().cloned());
+    match target.filter(|target| origin(target) == origin(url)) {
         Some(target) if keeps && redirects <= REDIRECTS => Ok(target),
         _ => Err(NoAnswer::Unusable(format!(
             "the server answered {status}, and `{location}` is not followed"
         ))),
     }
-}
-
-fn origin(url: &Uri) -> (Option<&str>, Option<String>, Option<u16>) {
-    let port = match url.scheme_str() {
-        Some("https") => Some(443),
-        _ => Some(80),
-    };
-    (
-        url.scheme_str(),
-        url.host().map(str::to_ascii_lowercase),
-        url.port_u16().or(port),
-    )
 }
 
 /// Whether a response is a stream of events.
@@ -190,10 +172,14 @@ fn kind<B>(response: &Response<B>) -> &str {
     kind.and_then(|kind| kind.to_str().ok()).map_or("", essence)
 }
 
-/// Reads a body that is no longer than `most` bytes.
-pub(super) async fn whole(body: Incoming, most: usize) -> Result<Bytes, NoAnswer> {
+/// Reads a response whose body is no longer than `most` bytes.
+pub(super) async fn whole(
+    response: Response<Incoming>,
+    most: usize,
+) -> Result<Response<Bytes>, NoAnswer> {
+    let (head, body) = response.into_parts();
     match Limited::new(body, most).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
+        Ok(body) => Ok(Response::from_parts(head, body.to_bytes())),
         Err(error) if error.is::<LengthLimitError>() => Err(NoAnswer::Unusable(format!(
             "the server sent more than {most} bytes in one answer"
         ))),
@@ -201,20 +187,18 @@ pub(super) async fn whole(body: Incoming, most: usize) -> Result<Bytes, NoAnswer
     }
 }
 
-/// Why the body of a response is no answer.
-pub(super) fn unusable(status: StatusCode, kind: &str, body: &[u8]) -> NoAnswer {
-    let text = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]);
-    let text = text.trim();
-    NoAnswer::Unusable(match (kind, text) {
-        (_, "") => format!("the server answered {status} and nothing else"),
-        ("", text) => format!("the server answered {status}: {text:?}"),
-        (kind, text) => format!("the server answered {status} and `{kind}`: {text:?}"),
-    })
-}
-
-/// What kind of body a response has, for [`unusable`].
-pub(super) fn described<B>(response: &Response<B>) -> (StatusCode, String) {
-    (response.status(), kind(response).to_owned())
+/// Why a response is no answer.
+pub(super) fn unusable(response: &Response<Bytes>) -> NoAnswer {
+    let body = response.body();
+    let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]);
+    let body = body.trim().escape_debug().to_string();
+    let mut text = format!("the server answered {}", response.status());
+    for part in [kind(response), &body] {
+        if !part.is_empty() {
+            text = format!("{text}: {part}");
+        }
+    }
+    NoAnswer::Unusable(text)
 }
 
 /// Bytes of a body in a message.

@@ -17,7 +17,7 @@ use mcp_protocol::{
 };
 use tokio::time::sleep;
 
-use super::endpoint::{Endpoint, described, is_events, unreachable, unusable, whole};
+use super::endpoint::{Endpoint, is_events, unreachable, unusable, whole};
 use super::events::{Events, Place};
 use super::inlet::Inlet;
 use super::parameters::Parameters;
@@ -31,7 +31,7 @@ pub(super) struct Exchanges {
     /// Bytes of one message.
     pub(super) most: usize,
     /// What is sent along with everything that says nothing of itself.
-    terms: Mutex<HeaderMap>,
+    pub(super) terms: Mutex<HeaderMap>,
 }
 
 /// A request on its way.
@@ -51,31 +51,8 @@ pub(super) enum Way {
 }
 
 impl Exchanges {
-    pub(super) fn new(
-        endpoint: Endpoint,
-        inlet: Inlet,
-        parameters: Arc<Parameters>,
-        most: usize,
-    ) -> Self {
-        Self {
-            endpoint,
-            inlet,
-            parameters,
-            most,
-            terms: Mutex::default(),
-        }
-    }
-
     /// The session, and the revision that is spoken.
-    pub(super) fn terms(&self) -> HeaderMap {
-        self.locked().clone()
-    }
-
-    pub(super) fn set_terms(&self, terms: HeaderMap) {
-        *self.locked() = terms;
-    }
-
-    fn locked(&self) -> MutexGuard<'_, HeaderMap> {
+    pub(super) fn terms(&self) -> MutexGuard<'_, HeaderMap> {
         self.terms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -85,7 +62,7 @@ impl Exchanges {
             let response = self.post(headers, frame).await?;
             if asked.method == Method::Initialize {
                 if let Some(session) = response.headers().get(SESSION) {
-                    self.locked().insert(SESSION, session.clone());
+                    self.terms().insert(SESSION, session.clone());
                 }
             }
             match is_events(&response) {
@@ -105,9 +82,7 @@ impl Exchanges {
             if response.status().is_success() {
                 return Ok(());
             }
-            let (status, kind) = described(&response);
-            let body = whole(response.into_body(), self.most).await?;
-            Err(unusable(status, &kind, &body))
+            Err(unusable(&whole(response, self.most).await?))
         };
         if let Err(why) = told.await {
             tracing::warn!("a message to the server was not taken: {why}");
@@ -118,29 +93,24 @@ impl Exchanges {
     /// long as the connection lives.
     pub(super) async fn listen(&self) {
         let mut place = Place::default();
-        let Ok(mut response) = self.get(&place).await else {
-            return;
-        };
-        while is_events(&response) {
-            // How it ended says nothing of what comes next.
-            let _ = self.read(response.into_body(), None, &mut place).await;
-            loop {
-                let Ok(next) = self.resume(&place, usize::MAX).await else {
-                    return;
-                };
-                response = next;
-                if is_events(&response) || place.last.take().is_none() {
-                    break;
+        let mut response = self.get(&place).await;
+        loop {
+            match response {
+                Ok(stream) if is_events(&stream) => {
+                    // How it ended says nothing of what comes next.
+                    let _ = self.read(stream.into_body(), None, &mut place).await;
                 }
                 // It may have forgotten where the stream was, but not the stream.
+                Ok(_) if place.last.take().is_some() => {}
+                _ => return tracing::debug!("the server has nothing to say of its own"),
             }
+            response = self.resume(&place, usize::MAX).await;
         }
-        tracing::debug!("no stream of the server's own: {}", response.status());
     }
 
     /// Ends the session.
     pub(super) async fn leave(&self) {
-        let terms = self.terms();
+        let terms = self.terms().clone();
         if terms.contains_key(SESSION) {
             let left = self.endpoint.exchange(Verb::DELETE, terms, Bytes::new());
             if let Err(why) = left.await {
@@ -160,7 +130,7 @@ impl Exchanges {
     }
 
     async fn get(&self, place: &Place) -> Result<Response<Body>, NoAnswer> {
-        let mut headers = self.terms();
+        let mut headers = self.terms().clone();
         headers.insert(ACCEPT, HeaderValue::from_static(EVENTS));
         let last = place.last.as_ref().map(|id| HeaderValue::from_str(id));
         if let Some(Ok(last)) = last {
@@ -186,11 +156,10 @@ impl Exchanges {
 
     /// Reads an answer that comes alone.
     async fn single(&self, response: Response<Body>, asked: &Asked) -> Result<(), NoAnswer> {
-        let (status, kind) = described(&response);
-        let body = whole(response.into_body(), self.most).await?;
-        match self.deliver(body.clone(), Some(asked)).await {
+        let response = whole(response, self.most).await?;
+        match self.deliver(response.body().clone(), Some(asked)).await {
             true => Ok(()),
-            false => Err(unusable(status, &kind, &body)),
+            false => Err(unusable(&response)),
         }
     }
 
@@ -210,8 +179,7 @@ impl Exchanges {
             }
             let response = self.resume(&place, ATTEMPTS).await?;
             if !is_events(&response) {
-                let (status, kind) = described(&response);
-                return Err(unusable(status, &kind, b""));
+                return Err(unusable(&whole(response, self.most).await?));
             }
             body = response.into_body();
         }
@@ -303,19 +271,15 @@ impl Exchanges {
                 let result = result.decode::<InitializeResult>().ok();
                 let version = result.map(|result| HeaderValue::from_str(&result.protocol_version));
                 if let Some(Ok(version)) = version {
-                    self.locked().insert(VERSION, version);
+                    self.terms().insert(VERSION, version);
                 }
                 return frame;
             }
             (Ok(result), Method::ListTools) if asked.way == Way::Alone => {
-                let Ok(ServerResult::ListTools(mut list)) =
-                    ServerResult::parse(&Method::ListTools, &result)
-                else {
+                let list = result.decode().ok();
+                let Some(list) = list.and_then(|list| self.parameters.learn(list)) else {
                     return frame;
                 };
-                if !self.parameters.learn(&mut list) {
-                    return frame;
-                }
                 Ok(Box::new(ServerResult::ListTools(list)))
             }
             // What could not be read cannot be named, but here is no other request.

@@ -78,8 +78,8 @@ impl HttpSender {
         let mut headers = HeaderMap::new();
         let way = match (version, &request) {
             (Some(version), Some(request)) => {
+                self.exchanges.terms().insert(VERSION, version.clone());
                 headers.insert(VERSION, version);
-                self.exchanges.set_terms(headers.clone());
                 self.repeat(request, &method, &mut headers);
                 Way::Alone
             }
@@ -90,7 +90,7 @@ impl HttpSender {
                 Way::InSession
             }
             _ => {
-                headers = self.exchanges.terms();
+                headers = self.exchanges.terms().clone();
                 Way::InSession
             }
         };
@@ -146,7 +146,8 @@ impl HttpSender {
         self.opening = Some(opening);
         let exchanges = self.exchanges.clone();
         self.asks.spawn(async move {
-            let telling = exchanges.tell(exchanges.terms(), frame);
+            let terms = exchanges.terms().clone();
+            let telling = exchanges.tell(terms, frame);
             // A server that does not confirm it may have understood.
             let _ = timeout(PATIENCE, telling).await;
             drop(told);
@@ -157,7 +158,7 @@ impl HttpSender {
 
     fn tell(&mut self, frame: Frame, method: Option<Method>) {
         let exchanges = self.exchanges.clone();
-        let mut headers = exchanges.terms();
+        let mut headers = exchanges.terms().clone();
         if let Some(method) = method {
             headers.insert(METHOD, encoded(method.as_str()));
         }

@@ -24,9 +24,9 @@ struct Parameter {
 }
 
 impl Parameters {
-    /// Learns from a list of tools, and takes those out of it that cannot be called. Says
-    /// whether there were any.
-    pub(super) fn learn(&self, list: &mut ListToolsResult) -> bool {
+    /// Learns from a list of tools. Gives it without those that cannot be called, if there are
+    /// any.
+    pub(super) fn learn(&self, mut list: ListToolsResult) -> Option<ListToolsResult> {
         let before = list.tools.len();
         list.tools.retain(|tool| match parameters(tool) {
             Ok(found) => {
@@ -38,7 +38,7 @@ impl Parameters {
                 false
             }
         });
-        list.tools.len() < before
+        (list.tools.len() < before).then_some(list)
     }
 
     fn set(&self, tool: &str, parameters: Vec<Parameter>) {
@@ -182,8 +182,8 @@ mod tests {
     fn repeated(properties: Value, arguments: Value) -> HeaderMap {
         let schema = json!({ "type": "object", "properties": properties });
         let known = Parameters::default();
-        let mut list = ListToolsResult::new(vec![Tool::new("tool", schema)]);
-        assert!(!known.learn(&mut list));
+        let list = ListToolsResult::new(vec![Tool::new("tool", schema)]);
+        assert_eq!(known.learn(list), None);
         let mut headers = HeaderMap::new();
         let call = CallToolParams::new("tool").arguments(arguments);
         known.repeat(&call, &mut headers);

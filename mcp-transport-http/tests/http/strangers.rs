@@ -418,6 +418,28 @@ async fn a_legacy_stream_is_gone_on_with_when_the_server_wants_it() {
     client.close().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_asked_before_the_server_knows_that_its_session_has_begun() {
+    let begun = AtomicUsize::new(0);
+    let stranger = Stranger::new(move |asked| match asked.method() {
+        "notifications/initialized" => {
+            // Long enough for what does not wait to come first.
+            std::thread::sleep(Duration::from_millis(50));
+            begun.store(1, Ordering::SeqCst);
+            opened(asked)
+        }
+        "tools/call" if begun.load(Ordering::SeqCst) == 1 => json_of(200, &called(asked)),
+        _ => opened(asked),
+    })
+    .await;
+    let client = builder().opening(Opening::Legacy);
+    let client = in_time(client.connect(stranger.transport())).await;
+    let client = client.expect("it connects");
+    let called = in_time(client.call_tool("any", json!({}))).await;
+    assert!(called.is_ok(), "{called:?}");
+    client.close().await;
+}
+
 /// Covers H10.
 #[tokio::test]
 async fn a_session_that_is_gone_ends_the_connection_and_the_next_one_begins() {
