@@ -10,7 +10,7 @@ use mcp_protocol::types::Implementation;
 use tokio::sync::{Semaphore, watch};
 
 use crate::client::{Client, Inner};
-use crate::connect::{Once, Opening, Plan, Source, Status, open, supervise};
+use crate::connect::{Made, Opening, Plan, Source, Status, open, supervise};
 use crate::error::ClientError;
 use crate::host::Host;
 use crate::hub::Hub;
@@ -147,7 +147,8 @@ impl ClientBuilder {
     }
 
     /// Whether a server that has ended is started again: after 1, 2, 5, 10 and then each 30 s.
-    /// Default no. Only of a command.
+    /// Default no. Of a command, or of a transport that can be opened
+    /// [again](Transport::again).
     ///
     /// Calls in flight fail; they may have been served, so none is made again. New ones wait for
     /// the new server as long as their timeout says. Streams of
@@ -185,7 +186,7 @@ impl ClientBuilder {
     ///
     /// Outside of a tokio runtime whose time is enabled.
     pub async fn connect(self, transport: impl Transport) -> Result<Client, ClientError> {
-        self.open(Once(Some(transport))).await
+        self.open(Made(Some(transport))).await
     }
 
     pub(crate) async fn open<S: Source>(mut self, mut source: S) -> Result<Client, ClientError> {

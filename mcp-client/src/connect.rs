@@ -52,19 +52,20 @@ pub(crate) trait Source: Send + 'static {
     fn name(&self) -> Option<String>;
 }
 
-/// A transport that somebody else has made.
-pub(crate) struct Once<T>(pub(crate) Option<T>);
+/// A transport that somebody else has made, and the next one if there can be one.
+pub(crate) struct Made<T>(pub(crate) Option<T>);
 
-impl<T: Transport> Source for Once<T> {
+impl<T: Transport> Source for Made<T> {
     type Transport = T;
 
     async fn open(&mut self) -> Result<(T, Process), ClientError> {
-        let transport = self.0.take().expect("opened once, for it does not last");
+        let transport = self.0.take().expect("opened once, if it does not last");
+        self.0 = transport.again();
         Ok((transport, Process::default()))
     }
 
     fn is_lasting(&self) -> bool {
-        false
+        self.0.is_some()
     }
 
     fn name(&self) -> Option<String> {

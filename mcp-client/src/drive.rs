@@ -14,7 +14,7 @@ use mcp_protocol::connection::{
     AskId, CallError, CallId, CallMap, ClientConnection, ClientOutput, Ignored, NegotiationError,
     Peer,
 };
-use mcp_protocol::transport::{Receiver, Sender, TransportError};
+use mcp_protocol::transport::{NoAnswer, Receiver, RequestId, Sender, TransportError};
 use mcp_protocol::{
     ClientResult, ErrorObject, Frame, Incoming, Method, ServerNotification, ServerRequest,
     ServerResult,
@@ -51,6 +51,7 @@ enum Wake {
     Command(Command),
     Received(Frame),
     Skipped(usize),
+    Unanswered(RequestId, NoAnswer),
     InputClosed,
     Stop,
     Deadline,
@@ -163,7 +164,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     pub(crate) async fn end(mut self) -> (Closed, Bereaved) {
         if self.last_words.is_none() {
             // A server that does not read its last messages will miss nothing.
-            let _ = timeout(FLUSH, poll_fn(|cx| self.poll_flush(cx))).await;
+            let _ = timeout(FLUSH, poll_fn(|cx| self.poll_leave(cx))).await;
         }
         (self.closed, Bereaved(self.calls.lost))
     }
@@ -178,6 +179,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 self.connection.receive(incoming, now());
             }
             Wake::Skipped(limit) => self.connection.skipped(limit, now()),
+            Wake::Unanswered(request, why) => self.connection.unanswered(&request, why, now()),
             Wake::InputClosed => self.connection.input_closed(now()),
             Wake::Stop => {
                 self.closed.by_us = true;
@@ -236,6 +238,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         Poll::Ready(match ready!(self.receiver.poll_receive(cx)) {
             Some(Ok(frame)) => Wake::Received(frame),
             Some(Err(TransportError::TooLong { limit })) => Wake::Skipped(limit),
+            Some(Err(TransportError::NoAnswer { request, why })) => Wake::Unanswered(request, why),
             Some(Err(error)) => {
                 self.closed.transport = Some(error.to_string());
                 Wake::InputClosed
@@ -274,6 +277,13 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         let flushed = self.sender.poll_flush(cx);
         self.written += queued.saturating_sub(self.sender.queued()) as u64;
         flushed
+    }
+
+    fn poll_leave(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        if self.sender.queued() > 0 {
+            ready!(self.poll_flush(cx))?;
+        }
+        self.sender.poll_close(cx)
     }
 
     fn apply(&mut self, command: Command) {
@@ -447,6 +457,7 @@ impl Calls {
                 after: Duration::from_millis(waiting.since.elapsed().as_millis() as u64),
             },
             Err(CallError::Unreadable { why, result }) => ClientError::Protocol { why, result },
+            Err(CallError::NoAnswer(why)) => ClientError::NoAnswer(why),
             Err(error) => ClientError::Unsupported(error.into()),
         };
         let _ = waiting.to.send(Err(error));

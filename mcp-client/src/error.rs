@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::connection::{CallError, NegotiationError};
+use mcp_protocol::transport::NoAnswer;
 use mcp_protocol::types::CallToolResult;
 use mcp_protocol::{ErrorObject, Method, RawJson};
 
@@ -40,6 +41,10 @@ pub enum ClientError {
         /// How long was waited.
         after: Duration,
     },
+    /// The transport has no answer of the server: over HTTP, when one request fails and others
+    /// do not.
+    #[error("{0}")]
+    NoAnswer(NoAnswer),
     /// The connection has ended.
     #[error("{report}")]
     Closed {

@@ -6,6 +6,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_core::Stream;
 use mcp_protocol::connection::Change;
@@ -13,6 +14,7 @@ use mcp_protocol::types::{ListenParams, SubscribeParams, SubscriptionFilter};
 use mcp_protocol::{ClientRequest, Method};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 use crate::client::Client;
 use crate::error::ClientError;
@@ -93,6 +95,7 @@ async fn keep(client: Client, filter: SubscriptionFilter, changes: Arc<Changes>,
     let mut patient = client.0.options;
     patient.timeout = None;
     while open.is_lost().await {
+        let mut delay = SHORTEST;
         open = loop {
             let Ok(link) = client.link(&Method::Listen, patient).await else {
                 return;
@@ -100,12 +103,23 @@ async fn keep(client: Client, filter: SubscriptionFilter, changes: Arc<Changes>,
             match Open::new(&client, link, &filter, &changes).await {
                 Ok(open) => break open,
                 Err(ClientError::Closed { .. }) => {}
+                Err(ClientError::NoAnswer(why)) if delay < LONGEST => {
+                    tracing::warn!("cannot listen now: {why}; trying again in {delay:?}");
+                    sleep(delay).await;
+                    delay *= 2;
+                }
                 Err(error) => return tracing::warn!("cannot listen any more: {error}"),
             }
         };
         changes.tell(Change::Everything);
     }
 }
+
+/// How long is waited before a stream that was cut off is opened again.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// Beyond it, who cannot listen again gives up.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Listening, on one connection.
 struct Open {
@@ -192,6 +206,11 @@ impl Open {
         match &mut self.way {
             Way::Stream(call) => {
                 let outcome = call.outcome().await;
+                if let Some(Err(ClientError::NoAnswer(_))) = outcome {
+                    // The stream was cut off, and the next one may be, too.
+                    sleep(SHORTEST).await;
+                    return true;
+                }
                 matches!(outcome, None | Some(Err(ClientError::Closed { .. })))
             }
             Way::Subscribed(subscribed) => {

@@ -30,6 +30,15 @@ pub trait Transport: Send + 'static {
         None
     }
 
+    /// Another connection to the same peer, for when this one has ended. `None`, the default,
+    /// if there can be none.
+    fn again(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Takes the connection apart.
     fn split(self) -> (Self::Receiver, Self::Sender);
 }
@@ -40,8 +49,8 @@ pub trait Receiver: Send + 'static {
     ///
     /// # Errors
     ///
-    /// [`TransportError::TooLong`] concerns one message: the next call goes on behind it.
-    /// After any other error, as after `None`, this is not called again.
+    /// [`TransportError::TooLong`] and [`TransportError::NoAnswer`] concern one message: the next
+    /// call goes on behind it. After any other error, as after `None`, this is not called again.
     fn poll_receive(&mut self, cx: &mut Context<'_>)
     -> Poll<Option<Result<Frame, TransportError>>>;
 }
@@ -65,6 +74,16 @@ pub trait Sender: Send + 'static {
     /// Bytes that were taken and not yet written. Not zero before everything was flushed:
     /// while it is, [`poll_flush`](Self::poll_flush) is not called.
     fn queued(&self) -> usize;
+
+    /// Takes leave of the peer, after everything was flushed. A client's driver calls it last.
+    ///
+    /// # Errors
+    ///
+    /// When the peer can no longer be told. The connection has ended all the same.
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        let _ = cx;
+        Poll::Ready(Ok(()))
+    }
 }
 
 /// Why a transport cannot deliver a message.
@@ -78,7 +97,33 @@ pub enum TransportError {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// A request of this side gets no answer, and reading goes on. Of transports that carry
+    /// each request by itself.
+    #[error("request {request} has no answer: {why}")]
+    NoAnswer {
+        /// The request.
+        request: RequestId,
+        /// Why not.
+        why: NoAnswer,
+    },
     /// The stream failed; the connection has ended.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// Why a transport has no answer to a request. This side has found it out; nothing of it is an
+/// answer of the peer's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoAnswer {
+    /// The peer could not be reached, or the way to it broke off. It may have done what it was
+    /// asked nevertheless.
+    #[error("{0}")]
+    Unreachable(String),
+    /// Whoever is there wants to be shown another authorization.
+    #[error("{0}")]
+    Unauthorized(String),
+    /// Something came that is no answer: from who does not speak MCP, or not this revision.
+    #[error("{0}")]
+    Unusable(String),
 }

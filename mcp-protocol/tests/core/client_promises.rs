@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use mcp_protocol::connection::{
     AskId, CallId, CallOptions, ClientConnection, ClientMessage, ClientOutput,
 };
+use mcp_protocol::transport::NoAnswer;
 use mcp_protocol::types::*;
 use mcp_protocol::{
     ClientNotification, ClientRequest, ClientResult, Encode, Era, Frame, Incoming, ProtocolVersion,
@@ -41,6 +42,7 @@ enum Step {
     Batch(Vec<(u8, usize)>),
     Junk(Vec<u8>),
     Skip,
+    Unanswered(u8),
     Call {
         method: usize,
         follow: bool,
@@ -119,6 +121,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => proptest::collection::vec(question(), 0..6).prop_map(Step::Batch),
         1 => proptest::collection::vec(any::<u8>(), 0..40).prop_map(Step::Junk),
         1 => Just(Step::Skip),
+        1 => any::<u8>().prop_map(Step::Unanswered),
         10 => (0..CALLS.len(), any::<bool>()).prop_map(|(method, follow)| Step::Call { method, follow }),
         3 => any::<u8>().prop_map(Step::Cancel),
         4 => any::<u8>().prop_map(Step::Reply),
@@ -233,6 +236,11 @@ impl Model {
                 self.connection.receive(incoming, self.now);
             }
             Step::Skip => self.connection.skipped(10, self.now),
+            Step::Unanswered(which) => {
+                let id = (self.some_id(*which) as i64).into();
+                let why = NoAnswer::Unusable("x".to_owned());
+                self.connection.unanswered(&id, why, self.now);
+            }
             Step::Call { method, follow } => self.call(*method, *follow),
             Step::Cancel(which) => return self.cancel(*which),
             Step::Reply(which) => return self.reply(*which),

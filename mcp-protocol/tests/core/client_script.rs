@@ -261,6 +261,26 @@ fn a_modern_server_without_a_common_revision_is_not_initialized() {
     }
 }
 
+/// Covers H13.
+#[test]
+fn what_is_no_answer_makes_for_a_fallback_only_where_somebody_has_spoken() {
+    check(&format!(
+        r#"{PROBE}
+        ? unanswered 1 unusable
+        < 2 initialize
+        "#
+    ));
+    for why in ["unreachable", "unauthorized"] {
+        check(&format!(
+            r#"{PROBE}
+            ? unanswered 1 {why}
+            ! failed NoAnswer
+            ! close
+            "#
+        ));
+    }
+}
+
 /// Covers D13.
 #[test]
 fn a_modern_client_tells_an_older_server_apart() {
@@ -1001,6 +1021,26 @@ fn a_lost_message_ends_the_calls_whose_answer_it_may_have_been() {
         ! done b Unreadable
         ? call c tools/list
         < 5 tools/list
+        "#,
+    );
+}
+
+#[test]
+fn a_request_without_an_answer_ends_its_call_alone_and_once() {
+    check_modern(
+        r#"
+        ? call a tools/list
+        < 2 tools/list
+        ? call b tools/list
+        < 3 tools/list
+        ? unanswered 2 unreachable
+        ! done a NoAnswer
+        ? unanswered 2 unreachable
+        ! ignored no open request
+        ? unanswered "x" unusable
+        ! ignored no open request
+        > 3 ok {"tools": []}
+        ! done b ok
         "#,
     );
 }

@@ -16,6 +16,7 @@
 //! ? cancel a | notify notifications/x {…}
 //! ? answer q | sample q | refuse q    a question has its answer
 //! ? skip                          the transport has skipped a long line
+//! ? unanswered 1 unusable | 1 unreachable | 1 unauthorized    … has no answer to a request
 //! ? eof | shutdown | wait 500     the input ends; we end; milliseconds pass
 //! ! connected 2025-11-25          what the driver is told
 //! ! failed NoCommonVersion        … with this in it
@@ -34,6 +35,7 @@ use std::time::{Duration, Instant};
 use mcp_protocol::connection::{
     AskId, CallId, CallOptions, ClientConfig, ClientConnection, ClientOutput,
 };
+use mcp_protocol::transport::NoAnswer;
 use mcp_protocol::types::*;
 use mcp_protocol::{
     ClientNotification, ClientRequest, ClientResult, Encode, ErrorObject, Frame, Incoming, RawJson,
@@ -161,6 +163,15 @@ impl Play {
             ["refuse", name] => {
                 let error = ErrorObject::internal("failed");
                 self.connection.reply(self.asks[name], Err(error));
+            }
+            ["unanswered", request, why] => {
+                let why = match why {
+                    "unreachable" => NoAnswer::Unreachable("x".to_owned()),
+                    "unauthorized" => NoAnswer::Unauthorized("x".to_owned()),
+                    _ => NoAnswer::Unusable("x".to_owned()),
+                };
+                let request = serde_json::from_value(id(request)).expect("it is an id");
+                self.connection.unanswered(&request, why, self.now);
             }
             ["skip"] => self.connection.skipped(10, self.now),
             ["eof"] => self.connection.input_closed(self.now),

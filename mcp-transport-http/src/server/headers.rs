@@ -12,19 +12,8 @@ use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject};
 use serde_json::Value;
 
 use super::status::Refusal;
-
-pub(super) const SESSION: &str = "mcp-session-id";
-pub(super) const VERSION: &str = "mcp-protocol-version";
-pub(super) const LAST_EVENT: &str = "last-event-id";
-const METHOD: &str = "mcp-method";
-const NAME: &str = "mcp-name";
-const PARAMETER: &str = "mcp-param-";
-
-/// The keyword of a schema that names the header of an argument.
-const KEYWORD: &str = "x-mcp-header";
-
-const JSON: &str = "application/json";
-pub(super) const EVENTS: &str = "text/event-stream";
+pub(super) use crate::headers::{EVENTS, LAST_EVENT, SESSION, VERSION};
+use crate::headers::{JSON, KEYWORD, METHOD, NAME, PARAMETER, essence, name};
 
 /// Whether the body is JSON, and both kinds of answers are accepted.
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Refusal> {
@@ -59,11 +48,6 @@ pub(super) fn check_accept(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Re
     Err(Refusal::because(StatusCode::NOT_ACCEPTABLE, reason))
 }
 
-/// A media type without its parameters.
-fn essence(media_type: &str) -> &str {
-    media_type.split(';').next().unwrap_or_default().trim()
-}
-
 /// The value of a header that must not stand there twice, or who reads which one is open.
 pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Refusal> {
     let mut values = headers.get_all(name).iter();
@@ -94,11 +78,8 @@ pub(super) fn check_mirrored(
     if text(headers, METHOD)? != Some(method) {
         return Err(mismatch(METHOD, "is not the method of the request"));
     }
-    let name = match request {
-        Some(ClientRequest::CallTool(params)) => &params.name,
-        Some(ClientRequest::GetPrompt(params)) => &params.name,
-        Some(ClientRequest::ReadResource(params)) => &params.uri,
-        _ => return Ok(()),
+    let Some(name) = request.and_then(name) else {
+        return Ok(());
     };
     if decoded(headers, NAME)?.as_deref() != Some(name) {
         return Err(mismatch(NAME, "is not what the request names"));

@@ -13,9 +13,9 @@ use tokio::time::timeout;
 
 use crate::support::{Call, Seen, modern, server, tool, watched_tool};
 
-type Served = JoinHandle<()>;
+pub(crate) type Served = JoinHandle<()>;
 
-async fn listen(
+pub(crate) async fn listen(
     describe: impl FnOnce(mcp_server::Server<Seen>) -> mcp_server::Server<Seen>,
 ) -> (SocketAddr, Http<Seen>, Seen, Served) {
     let (server, seen) = server(describe);
@@ -118,7 +118,7 @@ fn resident() -> usize {
     pages * 4096
 }
 
-async fn soon(mut so: impl FnMut() -> bool) {
+pub(crate) async fn soon(mut so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !so() {
         assert!(Instant::now() < end, "it never came to be so");

@@ -9,6 +9,7 @@ use super::lists;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{RawJson, RequestId};
 use crate::methods::{Method, ResultError, ServerResult};
+use crate::transport::NoAnswer;
 use crate::types::LoggingLevel;
 use crate::version::{Era, ProtocolVersion};
 
@@ -57,6 +58,9 @@ pub enum CallError {
         /// The result, if that much could be read.
         result: Option<RawJson>,
     },
+    /// The transport has no answer. The connection goes on.
+    #[error("no answer: {0}")]
+    NoAnswer(NoAnswer),
     /// The server did not answer in time, and was told that the answer is not wanted any more.
     #[error("no answer in time")]
     TimedOut,
