@@ -616,7 +616,11 @@ impl Model {
                     let about = outgoing.about.map_or(Value::Null, |id| json!(id));
                     match sent {
                         Value::Array(members) => {
-                            assert!(about.is_null(), "a batch is about more than {about}");
+                            let ids = members.iter().map(|member| &member["id"]);
+                            assert!(
+                                about.is_null() || ids.clone().any(|id| *id == about),
+                                "a batch without {about} is about it"
+                            );
                             came.arrays.push(members);
                         }
                         sent => self.sent(sent, &about, &mut came),
