@@ -8,6 +8,7 @@
 mod id;
 mod raw;
 mod scan;
+mod write;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ use serde::Serialize;
 pub use self::id::{ProgressToken, RequestId};
 pub use self::raw::RawJson;
 pub(crate) use self::scan::Members;
+use self::write::write;
 use crate::error::{ErrorCode, ErrorObject};
 use crate::methods::Method;
 
@@ -421,9 +423,4 @@ pub(crate) fn encode_response(
         }
     }
     out.push(b'}');
-}
-
-fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    serde_json::to_writer(out, value)
-        .expect("wire types hold only strings, numbers and JSON, which always encode");
 }

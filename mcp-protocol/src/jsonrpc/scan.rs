@@ -351,7 +351,7 @@ impl<'a> Scanner<'a> {
 /// How many bytes of a string may be passed over: neither its end, nor an escape, nor a
 /// control character. Eight at a time, for most of what is read is text.
 #[inline]
-fn plain(bytes: &[u8]) -> usize {
+pub(super) fn plain(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
     let has_less = |word: u64, than: u64| word.wrapping_sub(ONES * than) & !word & HIGH;
