@@ -3,13 +3,14 @@
 //! What is answered at once is answered soonest there: no task is made for it, nothing has to be
 //! woken, and all that came in one read is answered in one write. But a handler that blocks its
 //! thread would keep the whole connection waiting, pings and cancellations too. So each tool has
-//! to have shown that it is quick, and one that was slow pays for it in calls that have tasks of
-//! their own, the more the longer it took: over time, the calls of a connection wait no more than
-//! [`SHARE`] for one another, however rarely a tool blocks.
+//! an account. Quick calls fill it, up to a limit; a slow one draws on it for the time it took;
+//! and a tool that has overdrawn it gets tasks until quick calls have paid that back. Over time,
+//! the calls of a connection wait no more than [`SHARE`] for one another, however rarely a tool
+//! blocks.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ use crate::attempt::Attempt;
 ///
 /// Two that fall on the same place share their record, so that names, which clients choose,
 /// need no memory.
-pub(crate) struct Paces([AtomicU32; PLACES]);
+pub(crate) struct Paces([AtomicI32; PLACES]);
 
 /// Where the record of a call is.
 #[derive(Clone, Copy)]
@@ -27,7 +28,7 @@ pub(crate) struct Place(usize);
 
 impl Default for Paces {
     fn default() -> Self {
-        Self(std::array::from_fn(|_| AtomicU32::new(TRIAL)))
+        Self(std::array::from_fn(|_| AtomicI32::new(-TRIAL)))
     }
 }
 
@@ -42,9 +43,9 @@ impl Paces {
         Place(hash % PLACES)
     }
 
-    /// Whether calls of this kind have been quick often enough.
+    /// Whether calls of this kind have been quick so far.
     pub(crate) fn is_quick(&self, place: Place) -> bool {
-        self.0[place.0].load(Ordering::Relaxed) == 0
+        self.0[place.0].load(Ordering::Relaxed) >= 0
     }
 
     /// Polls a call for the first time, and notes how long that took.
@@ -63,18 +64,18 @@ impl Paces {
     // No number says anything about other memory, so none needs an order, and one that was
     // noted by another thread meanwhile may be lost.
     fn note(&self, place: Place, done: bool, took: Duration) {
-        let debt = &self.0[place.0];
-        let owed = debt.load(Ordering::Relaxed);
-        let owes = if took > SLOW {
+        let account = &self.0[place.0];
+        let before = account.load(Ordering::Relaxed);
+        let after = if took > SLOW {
             let calls = took.as_nanos() / SHARE.as_nanos();
-            owed.saturating_add(u32::try_from(calls).unwrap_or(u32::MAX))
+            before.saturating_sub(i32::try_from(calls).unwrap_or(i32::MAX))
         } else if done {
-            owed.saturating_sub(1)
+            MOST.min(before + 1)
         } else {
-            owed.max(TRIAL)
+            before.min(-TRIAL)
         };
-        if owes != owed {
-            debt.store(owes, Ordering::Relaxed);
+        if after != before {
+            account.store(after, Ordering::Relaxed);
         }
     }
 }
@@ -84,14 +85,17 @@ const PLACES: usize = 256;
 
 /// How many calls have to be done at their first poll before one is tried where messages are
 /// read.
-const TRIAL: u32 = 8;
+const TRIAL: i32 = 8;
+
+/// How many quick calls an account remembers: those of a tool that was never slow pay for a
+/// thread that had to wait for a processor.
+const MOST: i32 = 1_024;
 
 /// A first poll of more than this is slow.
 const SLOW: Duration = Duration::from_micros(100);
 
-/// What one call may cost the others on average. A slow poll is paid for by so many calls that
-/// it comes down to this.
-const SHARE: Duration = Duration::from_micros(16);
+/// What one call may cost the others on average.
+const SHARE: Duration = Duration::from_micros(64);
 
 #[cfg(test)]
 mod tests {
@@ -99,7 +103,8 @@ mod tests {
 
     const PLACE: Place = Place(7);
 
-    fn tried(paces: &Paces) -> u32 {
+    /// Quick calls until the next one is tried.
+    fn calls(paces: &Paces) -> i32 {
         let mut calls = 0;
         while !paces.is_quick(PLACE) {
             paces.note(PLACE, true, Duration::ZERO);
@@ -111,7 +116,7 @@ mod tests {
     #[test]
     fn a_tool_has_to_be_quick_some_times_first() {
         let paces = Paces::default();
-        assert_eq!(tried(&paces), TRIAL);
+        assert_eq!(calls(&paces), TRIAL);
         paces.note(PLACE, true, SLOW);
         assert!(paces.is_quick(PLACE));
     }
@@ -122,15 +127,28 @@ mod tests {
         for _ in 0..100 {
             paces.note(PLACE, false, Duration::ZERO);
         }
-        assert_eq!(tried(&paces), TRIAL);
+        assert_eq!(calls(&paces), TRIAL);
+    }
+
+    #[test]
+    fn quick_calls_pay_for_a_slow_one_in_advance_but_not_for_many() {
+        let paces = Paces::default();
+        for _ in 0..100 * MOST {
+            paces.note(PLACE, true, Duration::ZERO);
+        }
+        let most = u32::try_from(MOST).expect("it is not negative");
+        paces.note(PLACE, true, SHARE * most);
+        assert_eq!(calls(&paces), 0);
+        paces.note(PLACE, true, SHARE * most);
+        assert_eq!(calls(&paces), MOST);
     }
 
     #[test]
     fn a_slow_poll_is_paid_for_in_calls() {
         let paces = Paces::default();
-        tried(&paces);
-        paces.note(PLACE, true, Duration::from_millis(16));
-        assert_eq!(tried(&paces), 1_000);
+        calls(&paces);
+        paces.note(PLACE, true, SHARE * 1_000);
+        assert_eq!(calls(&paces), 1_000);
         paces.note(PLACE, false, Duration::MAX);
         paces.note(PLACE, true, Duration::MAX);
         assert!(!paces.is_quick(PLACE));
