@@ -2,10 +2,12 @@
 //!
 //! Spec: [`_meta`](https://modelcontextprotocol.io/specification/2026-07-28/basic#meta).
 
+mod last;
 mod trace;
 
 use std::sync::Arc;
 
+pub(crate) use self::last::LastMeta;
 pub use self::trace::TraceContext;
 use crate::jsonrpc::{ProgressToken, RequestId};
 use crate::types::{ClientCapabilities, Implementation, LoggingLevel};

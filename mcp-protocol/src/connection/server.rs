@@ -20,7 +20,7 @@ use crate::error::ErrorObject;
 use crate::jsonrpc::{
     Batch, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
 };
-use crate::meta::{NotificationMeta, ResultMeta};
+use crate::meta::{LastMeta, NotificationMeta, ResultMeta};
 use crate::methods::{
     ClientNotification, ClientRequest, Method, ServerNotification, ServerRequest, ServerResult,
 };
@@ -73,6 +73,7 @@ enum Phase {
 pub struct ServerConnection {
     config: Arc<ServerConfig>,
     session: Session,
+    meta: LastMeta,
     calls: Calls,
     asks: Asks,
     subscriptions: Subscriptions,
@@ -91,6 +92,7 @@ impl ServerConnection {
         Self {
             config,
             session: Session::default(),
+            meta: LastMeta::default(),
             calls: Calls::default(),
             asks: Asks::default(),
             subscriptions: Subscriptions::default(),
@@ -297,6 +299,7 @@ impl ServerConnection {
             method,
             params,
             size,
+            outline,
         } = request;
         if self.calls.is_open(&id) {
             let error = ErrorObject::invalid_request(
@@ -304,7 +307,14 @@ impl ServerConnection {
             );
             return self.refuse(Some(id), error, batch);
         }
-        let classified = classify(&method, params, &self.session, &self.config);
+        let classified = classify(
+            &method,
+            params,
+            &outline,
+            &self.session,
+            &self.config,
+            &mut self.meta,
+        );
         let (caller, request) = match classified {
             Ok(_) if !self.config.offers(&method) => {
                 let error = ErrorObject::method_not_found(method.as_str());

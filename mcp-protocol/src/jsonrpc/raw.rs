@@ -118,22 +118,26 @@ impl From<serde_json::Value> for RawJson {
 
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Text<'a>(&'a [u8]);
+        struct Written<'a>(&'a [u8]);
 
-        impl Serialize for Text<'_> {
+        impl Serialize for Written<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                // Our own writer takes bytes here, and others that do not write text.
-                if !serializer.is_human_readable() {
-                    return serializer.serialize_bytes(self.0);
+                match serializer.is_human_readable() {
+                    true => checked(self.0).serialize(serializer),
+                    false => serializer.serialize_bytes(self.0),
                 }
-                let value: &RawValue = serde_json::from_slice(self.0)
-                    .expect("JSON was checked to be well-formed when this was made");
-                value.serialize(serializer)
             }
         }
 
-        serializer.serialize_newtype_struct(RAW, &Text(&self.0))
+        match serializer.is_human_readable() {
+            true => serializer.serialize_newtype_struct(RAW, &Written(&self.0)),
+            false => checked(&self.0).serialize(serializer),
+        }
     }
+}
+
+fn checked(text: &[u8]) -> &RawValue {
+    serde_json::from_slice(text).expect("JSON was checked to be well-formed when this was made")
 }
 
 impl<'de> Deserialize<'de> for RawJson {

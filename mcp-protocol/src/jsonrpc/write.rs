@@ -10,10 +10,13 @@ use serde::ser::{
 };
 use serde_json::{Error, Result};
 
-use super::scan::plain;
+use super::scan::{plain, stops};
 
-/// The name under which text that is JSON already comes by, as bytes.
-pub(super) const RAW: &str = "$mcp_protocol::RawJson";
+/// The name under which text that is JSON already comes by.
+///
+/// What is inside of a struct of this name comes as bytes to a serializer that was human-readable
+/// outside of it and is not inside, which is none but the one here.
+pub(crate) const RAW: &str = "$mcp_protocol::RawJson";
 
 /// Appends a value to `out`.
 pub(super) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
@@ -26,14 +29,33 @@ fn string(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     out.reserve(rest.len() + 2);
     out.push(b'"');
-    loop {
-        let (passed, stop) = rest.split_at(plain(rest));
-        out.extend_from_slice(passed);
-        let [byte, behind @ ..] = stop else { break };
-        escape(out, *byte);
-        rest = behind;
+    while !rest.is_empty() {
+        let passed = copy_plain(out, rest);
+        rest = &rest[passed..];
+        if let [byte, behind @ ..] = rest {
+            escape(out, *byte);
+            rest = behind;
+        }
     }
     out.push(b'"');
+}
+
+/// Copies as much as needs no escape, and says how much that is.
+#[inline]
+fn copy_plain(out: &mut Vec<u8>, text: &[u8]) -> usize {
+    if let Some(word) = text.first_chunk() {
+        let stops = stops(u64::from_le_bytes(*word));
+        if stops != 0 {
+            // Where one escape is close to another, a whole word is copied sooner than a part.
+            let passed = (stops.trailing_zeros() / 8) as usize;
+            out.extend_from_slice(word);
+            out.truncate(out.len() - word.len() + passed);
+            return passed;
+        }
+    }
+    let passed = plain(text);
+    out.extend_from_slice(&text[..passed]);
+    passed
 }
 
 fn escape(out: &mut Vec<u8>, byte: u8) {
