@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -436,35 +437,39 @@ fn edit_custom_meta(result: &mut RawJson, edit: impl FnOnce(&mut Option<ResultMe
 impl ClientRequest {
     /// [`parse`](Self::parse), for what most requests are: their members need not be looked for.
     ///
-    /// `None` if there are others, or something is wrong.
+    /// `None` if there are others, or something is wrong. Shared from the beginning: it is large,
+    /// and handed on from one to the next.
     pub(crate) fn outlined(
         method: &Method,
         params: Option<&RawJson>,
         outline: &Outline,
         last: &mut LastMeta,
-    ) -> Option<Self> {
+    ) -> Option<Arc<Self>> {
         if outline.others || !params.is_none_or(RawJson::is_object) {
             return None;
         }
         let whole = params.map_or(&[][..], RawJson::as_bytes);
+        let (name, arguments) = (outline.name(whole), outline.arguments(whole));
         let meta = match outline.meta(whole) {
             Some(text) => Some(last.read(text)?),
             None => None,
         };
-        match method {
-            Method::CallTool => {
-                let mut call = CallToolParams::new(string(outline.name(whole)?)?);
-                call.arguments = outline
-                    .arguments(whole)
-                    .and_then(|arguments| Some(RawJson::slice_of(params?.bytes(), arguments)));
-                call.meta = meta;
-                Some(Self::CallTool(call))
+        match (method, name) {
+            (Method::CallTool, Some(name)) => {
+                let name = string(name)?;
+                let slice = |text| Some(RawJson::slice_of(params?.bytes(), text));
+                let arguments = arguments.and_then(slice);
+                Some(Arc::new(Self::CallTool(CallToolParams {
+                    arguments,
+                    meta,
+                    ..CallToolParams::new(name)
+                })))
             }
-            Method::ListTools => {
-                let mut page = PaginatedParams::new();
-                page.meta = meta;
-                (outline.name(whole).or(outline.arguments(whole)).is_none())
-                    .then_some(Self::ListTools(page))
+            (Method::ListTools, None) if arguments.is_none() => {
+                Some(Arc::new(Self::ListTools(PaginatedParams {
+                    meta,
+                    ..PaginatedParams::new()
+                })))
             }
             _ => None,
         }

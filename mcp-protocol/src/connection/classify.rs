@@ -82,11 +82,11 @@ pub(super) fn classify(
     session: &Session,
     config: &ServerConfig,
     last: &mut LastMeta,
-) -> Result<(Caller, ClientRequest), ErrorObject> {
+) -> Result<(Caller, Arc<ClientRequest>), ErrorObject> {
     let supported = &config.versions;
     let request = match ClientRequest::outlined(method, params.as_ref(), outline, last) {
         Some(request) => Ok(request),
-        None => ClientRequest::parse(method.clone(), params.clone()),
+        None => ClientRequest::parse(method.clone(), params.clone()).map(Arc::new),
     };
     match request {
         Ok(request) => match caller(method, request.meta(), session, config) {

@@ -324,7 +324,16 @@ impl ServerConnection {
             Err(error) => return self.refuse(Some(id), error, batch),
         };
         self.accepted(&caller, &method);
-        match request {
+        if is_work(&request) {
+            let call = self.open(id, caller.clone(), batch, Kind::Running);
+            return self.output.push_back(Output::Start {
+                call,
+                request,
+                caller,
+                size,
+            });
+        }
+        match Arc::unwrap_or_clone(request) {
             ClientRequest::Initialize(params) => self.initialize(id, *params, batch),
             ClientRequest::Ping(_) => {
                 let result = ServerResult::Ping(EmptyResult::new());
@@ -357,15 +366,7 @@ impl ServerConnection {
                 self.respond(id, caller.version(), Ok(result.into()), batch);
             }
             ClientRequest::Listen(params) => self.listen(id, caller, params, batch),
-            request => {
-                let call = self.open(id, caller.clone(), batch, Kind::Running);
-                self.output.push_back(Output::Start {
-                    call,
-                    request: Arc::new(request),
-                    caller,
-                    size,
-                });
-            }
+            _ => unreachable!("anything else is work"),
         }
     }
 
@@ -708,6 +709,20 @@ impl ServerConnection {
         BusyData::new(SERVER_BUSY, BusyScope::Connection, limit, method.as_str())
             .into_error(self.config.busy_code)
     }
+}
+
+/// Whether a request is for the application, and not for the connection itself.
+fn is_work(request: &ClientRequest) -> bool {
+    !matches!(
+        request,
+        ClientRequest::Initialize(_)
+            | ClientRequest::Ping(_)
+            | ClientRequest::Discover(_)
+            | ClientRequest::SetLevel(_)
+            | ClientRequest::Subscribe(_)
+            | ClientRequest::Unsubscribe(_)
+            | ClientRequest::Listen(_)
+    )
 }
 
 /// Whether a client has declared that it can be asked this.

@@ -64,6 +64,8 @@ fn text<'a>(params: &'a [u8], place: &Place) -> Option<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use crate::jsonrpc::{Frame, Incoming, Message};
     use crate::meta::LastMeta;
     use crate::methods::{ClientRequest, Method};
@@ -79,6 +81,7 @@ mod tests {
         let (method, params) = (request.method, request.params);
         let mut last = LastMeta::default();
         let quick = ClientRequest::outlined(&method, params.as_ref(), &request.outline, &mut last);
+        let quick = quick.map(Arc::unwrap_or_clone);
         (quick, ClientRequest::parse(method, params).ok())
     }
 

@@ -127,6 +127,7 @@ impl<'a> Members<'a> {
         Ok(Some((name, value)))
     }
 
+    #[inline]
     fn name(&mut self) -> Scan<Option<Cow<'a, [u8]>>> {
         if !self.advance(b'}', Expected::CommaOrBrace)? {
             return Ok(None);
@@ -209,6 +210,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over the name of a member, and the colon behind it.
+    #[inline]
     fn member_name(&mut self) -> Scan<Cow<'a, [u8]>> {
         if self.token() != Some(b'"') {
             return Err(Expected::MemberName);
