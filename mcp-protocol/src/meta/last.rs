@@ -13,6 +13,7 @@ use crate::types::{ClientCapabilities, Implementation};
 #[derive(Default)]
 pub(crate) struct LastMeta {
     whole: Last<RequestMeta>,
+    version: Last<Option<Arc<str>>>,
     capabilities: Last<Option<Arc<ClientCapabilities>>>,
     client: Last<Option<Arc<Implementation>>>,
 }
@@ -20,42 +21,41 @@ pub(crate) struct LastMeta {
 impl LastMeta {
     /// Decodes a JSON text. `None` if it does not fit the type.
     pub(crate) fn read(&mut self, text: &[u8]) -> Option<RequestMeta> {
-        let Self {
-            whole,
-            capabilities,
-            client,
-        } = self;
-        whole.read(text, |text| {
-            by_member(text, capabilities, client).or_else(|| decode(text))
-        })
-    }
-}
-
-/// `None` if there is a member that is not expected, or one does not fit.
-fn by_member(
-    text: &[u8],
-    capabilities: &mut Last<Option<Arc<ClientCapabilities>>>,
-    client: &mut Last<Option<Arc<Implementation>>>,
-) -> Option<RequestMeta> {
-    if !text.starts_with(b"{") {
-        return None;
-    }
-    let mut meta = RequestMeta::new();
-    let mut members = Members::of(text);
-    while let Some((name, value)) = members.next_member().ok()? {
-        match &*name {
-            b"io.modelcontextprotocol/protocolVersion" => meta.protocol_version = decode(value)?,
-            b"io.modelcontextprotocol/clientCapabilities" => {
-                meta.client_capabilities = capabilities.read(value, decode)?;
-            }
-            b"io.modelcontextprotocol/clientInfo" => {
-                meta.client_info = client.read(value, decode)?
-            }
-            b"progressToken" => meta.progress_token = decode(value)?,
-            _ => return None,
+        if let Some(meta) = self.whole.value_of(text) {
+            return Some(meta);
         }
+        let meta = self.by_member(text).or_else(|| decode(text))?;
+        // A token is another one the next time.
+        if meta.progress_token.is_none() {
+            self.whole.keep(text, &meta);
+        }
+        Some(meta)
     }
-    Some(meta)
+
+    /// `None` if there is a member that is not expected, or one does not fit.
+    fn by_member(&mut self, text: &[u8]) -> Option<RequestMeta> {
+        if !text.starts_with(b"{") {
+            return None;
+        }
+        let mut meta = RequestMeta::new();
+        let mut members = Members::of(text);
+        while let Some((name, value)) = members.next_member().ok()? {
+            match &*name {
+                b"io.modelcontextprotocol/protocolVersion" => {
+                    meta.protocol_version = self.version.read(value)?;
+                }
+                b"io.modelcontextprotocol/clientCapabilities" => {
+                    meta.client_capabilities = self.capabilities.read(value)?;
+                }
+                b"io.modelcontextprotocol/clientInfo" => {
+                    meta.client_info = self.client.read(value)?;
+                }
+                b"progressToken" => meta.progress_token = decode(value)?,
+                _ => return None,
+            }
+        }
+        Some(meta)
+    }
 }
 
 fn decode<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
@@ -78,18 +78,26 @@ impl<T> Default for Last<T> {
 }
 
 impl<T: Clone> Last<T> {
-    fn read(&mut self, text: &[u8], decode: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
-        if self.text == text {
-            if let Some(value) = &self.value {
-                return Some(value.clone());
-            }
-        }
-        let value = decode(text)?;
+    fn value_of(&self, text: &[u8]) -> Option<T> {
+        self.value.as_ref().filter(|_| self.text == text).cloned()
+    }
+
+    fn keep(&mut self, text: &[u8], value: &T) {
         if text.len() <= KEPT {
             self.text.clear();
             self.text.extend_from_slice(text);
             self.value = Some(value.clone());
         }
+    }
+}
+
+impl<T: Clone + DeserializeOwned> Last<T> {
+    fn read(&mut self, text: &[u8]) -> Option<T> {
+        if let Some(value) = self.value_of(text) {
+            return Some(value);
+        }
+        let value = decode(text)?;
+        self.keep(text, &value);
         Some(value)
     }
 }
