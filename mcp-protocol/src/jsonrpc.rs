@@ -6,8 +6,10 @@
 //! nothing about when which of them is allowed.
 
 mod id;
+mod outline;
 mod raw;
 mod scan;
+mod write;
 
 use std::fmt;
 
@@ -15,8 +17,11 @@ use bytes::Bytes;
 use serde::Serialize;
 
 pub use self::id::{ProgressToken, RequestId};
+pub(crate) use self::outline::Outline;
 pub use self::raw::RawJson;
 pub(crate) use self::scan::Members;
+pub(crate) use self::write::RAW;
+use self::write::write;
 use crate::error::{ErrorCode, ErrorObject};
 use crate::methods::Method;
 
@@ -46,6 +51,8 @@ pub struct Request {
     /// Bytes that the request keeps in memory as long as its parameters are kept: the whole
     /// frame that they are a part of, and the id.
     pub size: usize,
+    /// What was seen of the parameters.
+    pub(crate) outline: Outline,
 }
 
 /// A message that asks for nothing.
@@ -233,6 +240,8 @@ struct Envelope<'a> {
     repeated: Option<&'static str>,
     /// Whether that is so of the id, which then cannot be told.
     id_repeated: bool,
+    /// What was seen of `params`.
+    outline: Outline,
 }
 
 impl<'a> Envelope<'a> {
@@ -243,12 +252,22 @@ impl<'a> Envelope<'a> {
         }
         let mut envelope = Self::default();
         let mut members = Members::of(text);
-        while let Some((name, value)) = members.next_member().map_err(BadMessage::parse_error)? {
+        while let Some(name) = members.next_name().map_err(BadMessage::parse_error)? {
+            let mut outline = Outline::default();
+            let value = match &*name {
+                b"params" => members.outlined(|name, place| outline.see(name, place)),
+                _ => members.value(),
+            };
+            let value = value.map_err(BadMessage::parse_error)?;
             let (slot, name) = match &*name {
                 b"jsonrpc" => (&mut envelope.jsonrpc, "jsonrpc"),
                 b"id" => (&mut envelope.id, "id"),
                 b"method" => (&mut envelope.method, "method"),
-                b"params" => (&mut envelope.params, "params"),
+                b"params" => {
+                    outline.begin_at(value.as_ptr().addr() - text.as_ptr().addr());
+                    envelope.outline = outline;
+                    (&mut envelope.params, "params")
+                }
                 b"result" => (&mut envelope.result, "result"),
                 b"error" => (&mut envelope.error, "error"),
                 _ => continue,
@@ -265,13 +284,13 @@ impl<'a> Envelope<'a> {
     fn message(&self, frame: &Bytes) -> Result<Message, BadMessage> {
         let id = match self.id {
             _ if self.id_repeated => None,
-            Some(id) => serde_json::from_slice::<RequestId>(id).ok(),
+            Some(id) => RequestId::read(id),
             None => None,
         };
         let Some(method) = self.method else {
             return self.response(id, frame);
         };
-        let Ok(method) = serde_json::from_slice::<Method>(method) else {
+        let Some(method) = Method::read(method) else {
             return Err(BadMessage::invalid(id, "`method` is not a string"));
         };
         let refusal = if let Some(name) = self.repeated {
@@ -301,6 +320,7 @@ impl<'a> Envelope<'a> {
                 id,
                 method,
                 params,
+                outline: self.outline.clone(),
             }),
             None => Message::Notification(Notification { method, params }),
         })
@@ -336,6 +356,15 @@ impl<'a> Envelope<'a> {
                 || serde_json::from_slice::<String>(version).is_ok_and(|text| text == "2.0")
         })
     }
+}
+
+/// The text of a string that is a JSON text.
+pub(crate) fn string(literal: &[u8]) -> Option<String> {
+    if literal.contains(&b'\\') {
+        return serde_json::from_slice(literal).ok();
+    }
+    let text = literal.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    String::from_utf8(text.to_vec()).ok()
 }
 
 /// The id of a response that this side sends.
@@ -421,9 +450,4 @@ pub(crate) fn encode_response(
         }
     }
     out.push(b'}');
-}
-
-fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    serde_json::to_writer(out, value)
-        .expect("wire types hold only strings, numbers and JSON, which always encode");
 }

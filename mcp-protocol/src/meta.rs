@@ -2,10 +2,12 @@
 //!
 //! Spec: [`_meta`](https://modelcontextprotocol.io/specification/2026-07-28/basic#meta).
 
+mod last;
 mod trace;
 
 use std::sync::Arc;
 
+pub(crate) use self::last::LastMeta;
 pub use self::trace::TraceContext;
 use crate::jsonrpc::{ProgressToken, RequestId};
 use crate::types::{ClientCapabilities, Implementation, LoggingLevel};
@@ -17,7 +19,7 @@ wire! {
     /// In the modern era it says who is asking; the first four members are its own.
     pub open struct RequestMeta {
         /// The revision that the request is written in. Required since 2026-07-28.
-        optional "io.modelcontextprotocol/protocolVersion" => protocol_version: String,
+        optional "io.modelcontextprotocol/protocolVersion" => protocol_version: Arc<str>,
         /// What the sender can do. Required since 2026-07-28.
         optional "io.modelcontextprotocol/clientCapabilities" => client_capabilities: Arc<ClientCapabilities>,
         /// Who the sender says it is. Since 2026-07-28.

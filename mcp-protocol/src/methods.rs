@@ -5,13 +5,14 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{ErrorObject, brief};
-use crate::jsonrpc::{RawJson, RequestId, encode_notification, encode_request};
-use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
+use crate::jsonrpc::{Outline, RawJson, RequestId, encode_notification, encode_request, string};
+use crate::meta::{LastMeta, NotificationMeta, RequestMeta, ResultMeta};
 use crate::types::*;
 use crate::version::ProtocolVersion::{self, *};
 use crate::wire::{Key, wire};
@@ -135,8 +136,8 @@ macro_rules! methods {
             /// not fit the method.
             pub fn parse(method: Method, params: Option<RawJson>) -> Result<Self, ErrorObject> {
                 match method {
-                    $( Method::$method => <$params>::from_params(params).map(Self::$method), )*
-                    method => CustomParams::from_params(params).map(|params| Self::Custom(method, params)),
+                    $( Method::$method => from_params(params).map(Self::$method), )*
+                    method => from_params(params).map(|params| Self::Custom(method, params)),
                 }
             }
 
@@ -202,8 +203,8 @@ macro_rules! methods {
             /// for a log.
             pub fn parse(method: Method, params: Option<RawJson>) -> Result<Self, ErrorObject> {
                 match method {
-                    $( Method::$method => <$params>::from_params(params).map(Self::$method), )*
-                    method => CustomParams::from_params(params).map(|params| Self::Custom(method, params)),
+                    $( Method::$method => from_params(params).map(Self::$method), )*
+                    method => from_params(params).map(|params| Self::Custom(method, params)),
                 }
             }
 
@@ -365,6 +366,15 @@ methods! {
 }
 
 impl Method {
+    /// Reads a JSON text. The name of a known method needs no escapes.
+    pub(crate) fn read(literal: &[u8]) -> Option<Self> {
+        let name = literal.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        match std::str::from_utf8(name).ok()?.into() {
+            Self::Other(_) => serde_json::from_slice(literal).ok(),
+            known => Some(known),
+        }
+    }
+
     /// Whether an application can have a method of this name: one that neither the
     /// specification nor JSON-RPC has for itself.
     #[must_use]
@@ -424,18 +434,54 @@ fn edit_custom_meta(result: &mut RawJson, edit: impl FnOnce(&mut Option<ResultMe
     }
 }
 
-/// Gives parameters their type. A type may have a quicker way of its own, which then comes first.
-trait FromParams: DeserializeOwned {
-    fn from_params(params: Option<RawJson>) -> Result<Self, ErrorObject> {
-        params
-            .unwrap_or(RawJson::empty_object())
-            .decode()
-            .map_err(invalid_params)
+impl ClientRequest {
+    /// [`parse`](Self::parse), for what most requests are: their members need not be looked for.
+    ///
+    /// `None` if there are others, or something is wrong. Shared from the beginning: it is large,
+    /// and handed on from one to the next.
+    pub(crate) fn outlined(
+        method: &Method,
+        params: Option<&RawJson>,
+        outline: &Outline,
+        last: &mut LastMeta,
+    ) -> Option<Arc<Self>> {
+        if outline.others || !params.is_none_or(RawJson::is_object) {
+            return None;
+        }
+        let whole = params.map_or(&[][..], RawJson::as_bytes);
+        let (name, arguments) = (outline.name(whole), outline.arguments(whole));
+        let meta = match outline.meta(whole) {
+            Some(text) => Some(last.read(text)?),
+            None => None,
+        };
+        match (method, name) {
+            (Method::CallTool, Some(name)) => {
+                let name = string(name)?;
+                let slice = |text| Some(RawJson::slice_of(params?.bytes(), text));
+                let arguments = arguments.and_then(slice);
+                Some(Arc::new(Self::CallTool(CallToolParams {
+                    arguments,
+                    meta,
+                    ..CallToolParams::new(name)
+                })))
+            }
+            (Method::ListTools, None) if arguments.is_none() => {
+                Some(Arc::new(Self::ListTools(PaginatedParams {
+                    meta,
+                    ..PaginatedParams::new()
+                })))
+            }
+            _ => None,
+        }
     }
 }
 
-impl<T: DeserializeOwned> FromParams for T {}
+/// Gives parameters their type.
+fn from_params<T: DeserializeOwned>(params: Option<RawJson>) -> Result<T, ErrorObject> {
+    let params = params.unwrap_or(RawJson::empty_object());
+    params.decode().map_err(invalid_params)
+}
 
-pub(crate) fn invalid_params(error: serde_json::Error) -> ErrorObject {
+fn invalid_params(error: serde_json::Error) -> ErrorObject {
     ErrorObject::invalid_params(format!("Invalid params: {}", brief(&error.to_string())))
 }

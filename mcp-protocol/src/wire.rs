@@ -20,6 +20,7 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Vis
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::RawJson;
+use crate::jsonrpc::RAW;
 
 /// Defines an object of the protocol.
 ///
@@ -85,7 +86,7 @@ macro_rules! wire {
                 use serde::ser::SerializeMap as _;
                 #[allow(unused_mut, reason = "a type without members writes none")]
                 let mut map = serializer.serialize_map(None)?;
-                $( map.serialize_entry($tag, $word)?; )?
+                $( map.serialize_entry(&$crate::wire::literal!($tag), &$crate::wire::literal!($word))?; )?
                 $( $crate::wire::wire!(@write $kind map, $key, self.$field); )*
                 $( self.$extra.write(&mut map)?; )?
                 map.end()
@@ -193,14 +194,14 @@ macro_rules! wire {
     };
 
     (@write required $map:ident, $key:literal, $value:expr) => {
-        $map.serialize_entry($key, &$value)?
+        $map.serialize_entry(&$crate::wire::literal!($key), &$value)?
     };
     (@write default $map:ident, $key:literal, $value:expr) => {
-        $map.serialize_entry($key, &$value)?
+        $map.serialize_entry(&$crate::wire::literal!($key), &$value)?
     };
     (@write $kind:ident $map:ident, $key:literal, $value:expr) => {
         if let Some(value) = &$value {
-            $map.serialize_entry($key, value)?;
+            $map.serialize_entry(&$crate::wire::literal!($key), value)?;
         }
     };
 
@@ -391,6 +392,43 @@ macro_rules! tagged {
     };
 }
 pub(crate) use tagged;
+
+/// A string that is written in the code, and its JSON text.
+pub(crate) struct Literal {
+    pub(crate) text: &'static str,
+    pub(crate) json: &'static str,
+}
+
+/// Makes a [`Literal`] of a string that needs no escapes.
+macro_rules! literal {
+    ($text:literal) => {
+        $crate::wire::Literal {
+            text: $text,
+            json: concat!('"', $text, '"'),
+        }
+    };
+}
+pub(crate) use literal;
+
+impl Serialize for Literal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Written<'a>(&'a Literal);
+
+        impl Serialize for Written<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match serializer.is_human_readable() {
+                    true => serializer.serialize_str(self.0.text),
+                    false => serializer.serialize_bytes(self.0.json.as_bytes()),
+                }
+            }
+        }
+
+        match serializer.is_human_readable() {
+            true => serializer.serialize_newtype_struct(RAW, &Written(self)),
+            false => serializer.serialize_str(self.text),
+        }
+    }
+}
 
 /// A string that is borrowed from the input where it can be.
 pub(crate) struct Key<'a>(Cow<'a, str>);

@@ -351,11 +351,11 @@ impl Call {
         };
     }
 
-    /// Tells the connection what came of the call, after all that was reported before.
+    /// Ends the call: tells the connection what is left to report, and gives the last event.
     pub(crate) fn finish(
         &self,
         mut outcome: Result<Result<Box<ServerResult>, ErrorObject>, ServiceDown>,
-    ) {
+    ) -> Event {
         let Unsent { report, meta } = std::mem::take(&mut *lock(&self.unsent));
         if let Some(report) = report {
             self.events.push(Event::Progress(self.id, report));
@@ -363,10 +363,10 @@ impl Call {
         if let Ok(Ok(result)) = &mut outcome {
             add_meta(result, &meta);
         }
-        self.events.push(match outcome {
+        match outcome {
             Ok(outcome) => Event::Done(self.id, outcome),
             Err(down) => Event::Down(down),
-        });
+        }
     }
 }
 

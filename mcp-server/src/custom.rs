@@ -20,8 +20,8 @@ use tracing::Instrument;
 
 use crate::context::Context;
 use crate::limit::{Share, Slot};
-use crate::serve::caught;
 use crate::span::{self, CallSpan};
+use crate::work::Caught;
 
 /// What answers a method.
 #[async_trait]
@@ -154,7 +154,7 @@ impl Heard {
             let (waiting, mut next) = unbounded_channel::<(Slot, Handling)>();
             worker.spawn(async move {
                 while let Some((slot, handling)) = next.recv().await {
-                    if let Err(panic) = caught(handling, &CallSpan::none()).await {
+                    if let Err(panic) = Caught::new(handling, CallSpan::none()).await {
                         tracing::error!(panic, "a handler panicked");
                     }
                     drop(slot);

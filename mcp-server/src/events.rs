@@ -114,6 +114,11 @@ impl Events {
         }
     }
 
+    /// Whether nothing of a call is waiting.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().waiting.is_empty()
+    }
+
     /// All that is waiting.
     pub(crate) fn take_all(&self) -> VecDeque<Event> {
         std::mem::take(&mut self.lock().waiting)

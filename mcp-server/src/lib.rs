@@ -121,6 +121,7 @@ pub mod input;
 mod key;
 pub mod limit;
 mod output;
+mod pace;
 mod prompt;
 mod registry;
 mod resource;
@@ -137,6 +138,7 @@ mod stats;
 mod tool;
 #[cfg(feature = "validate")]
 mod validate;
+mod work;
 
 pub use async_trait::async_trait;
 pub use mcp_macros::{Prompt, Tool, Tools};

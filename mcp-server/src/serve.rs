@@ -1,39 +1,39 @@
 //! The driver: turns a transport, a connection and a service into a running server.
 //!
-//! One task reads, decides and writes; each admitted call is a task of its own. What relates
-//! messages to each other is the connection's business: nothing here looks into one.
+//! One task reads, decides and writes; each admitted call that is not answered at once is a task
+//! of its own. What relates messages to each other is the connection's business: nothing here
+//! looks into one.
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use mcp_protocol::connection::{Answer, AskId, CallId, CallMap, Caller, Output, ServerConnection};
 use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
-use mcp_protocol::{BadMessage, ClientRequest, ErrorObject, Incoming, ServerResult};
+use mcp_protocol::{BadMessage, ClientRequest, Incoming};
 use tokio::sync::{oneshot, watch};
 use tokio::task::coop::consume_budget;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
-use tower::timeout::error::Elapsed;
 use tower::{Layer, Service};
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
-use crate::attempt::{Attempt, Outcome};
+use crate::attempt::Attempt;
 use crate::context::Call;
 use crate::custom::Heard;
-use crate::error::{self, ServeError, ServiceDown};
+use crate::error::{ServeError, ServiceDown};
 use crate::events::{Event, Events};
-use crate::limit::{Admitted, Limit, LimitFuture, LimitLayer, Share};
+use crate::limit::{Limit, LimitFuture, LimitLayer, Share};
+use crate::pace::{Paces, Place};
 use crate::rounds::Rounds;
 use crate::server::{Parts, Stop};
 use crate::span::{CallSpan, ConnectionSpan, id_text};
 use crate::stats::{Connected, Counters};
+use crate::work::{Work, panic_message, result};
 
 /// Bytes that are gathered before they are written although more messages are at hand.
 const GATHER: usize = 64 << 10;
@@ -123,6 +123,8 @@ struct Driver<R, W> {
     /// Whose turn it is: the client's messages, or the calls' events.
     reads_next: bool,
     stop: StopSignal,
+    /// Whether this task is within a span, which calls without one must not take for theirs.
+    within_span: bool,
     /// What carries the connection.
     network: Option<&'static str>,
     deadline: Option<(Instant, Pin<Box<Sleep>>)>,
@@ -155,6 +157,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             asks: HashMap::new(),
             reads_next: false,
             stop: StopSignal::of(&parts),
+            within_span: !Span::current().is_disabled(),
             network,
             deadline: None,
             receiver: Some(receiver),
@@ -353,7 +356,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         let call = Call::new(id, request, size, caller, self.events.clone());
         let call = Arc::new(call);
         let attempt = Attempt { call: call.clone() };
-        let span = self.span(id, &attempt);
+        let mut span = self.span(id, &attempt);
+        let place = Paces::place(&attempt);
         match self.service.call(attempt) {
             LimitFuture::Refused(outcome) => {
                 self.parts.counters.refused();
@@ -361,12 +365,49 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 span.end(Some("busy"), Ok(&reply));
                 self.connection.reply(id, reply);
             }
-            LimitFuture::Admitted(work) => {
+            LimitFuture::Admitted(admitted) => {
                 self.parts.counters.started();
-                let task = tokio::spawn(work_on(call, work, span));
-                self.calls.tasks.insert(id, task.abort_handle());
+                self.work(id, Work::new(call, admitted, span), place);
             }
         }
+    }
+
+    /// Works on a call: here, if it is likely to be done at once, else in a task of its own.
+    fn work(&mut self, id: CallId, mut work: Work, place: Place) {
+        let paces = &self.parts.paces;
+        if paces.is_quick(place) && (!self.within_span || work.has_span()) {
+            // Whatever it waits for it learns of by the first poll of its task.
+            let mut cx = Context::from_waker(Waker::noop());
+            if let Poll::Ready(end) = paces.poll(place, &mut work, &mut cx) {
+                return self.tried(end);
+            }
+            self.spawn(id, work);
+        } else {
+            let paces = paces.clone();
+            self.spawn(id, async move {
+                let first = poll_fn(|cx| Poll::Ready(paces.poll(place, &mut work, cx)));
+                match first.await {
+                    Poll::Ready(end) => end,
+                    Poll::Pending => work.await,
+                }
+            });
+        }
+    }
+
+    fn tried(&mut self, end: Event) {
+        match end {
+            Event::Done(call, outcome) if self.events.is_empty() => {
+                self.connection.reply(call, outcome);
+            }
+            // What the call has told before comes first.
+            end => self.events.push(end),
+        }
+    }
+
+    fn spawn(&mut self, id: CallId, work: impl Future<Output = Event> + Send + 'static) {
+        let events = self.events.clone();
+        let task = tokio::spawn(async move { events.push(work.await) });
+        self.calls.tasks.insert(id, task.abort_handle());
     }
 
     fn span(&self, id: CallId, attempt: &Attempt) -> CallSpan {
@@ -486,89 +527,6 @@ impl Drop for Calls {
             self.counters.cancelled();
             task.abort();
         }
-    }
-}
-
-/// The task of one call.
-async fn work_on(call: Arc<Call>, work: Admitted, span: CallSpan) {
-    let _ended = EndOnDrop(&call);
-    let caught = caught(work, &span).await;
-    let entered = span.enter();
-    let mut how = None;
-    let outcome = match caught {
-        Ok(Ok(outcome)) => Ok(result(outcome)),
-        Ok(Err(error)) => {
-            how = error.is::<Elapsed>().then_some("timed_out");
-            error::sort(error).map(Err)
-        }
-        Err(panic) => {
-            how = Some("panicked");
-            tracing::error!(panic, "a handler panicked");
-            Ok(Err(ErrorObject::internal("internal error")))
-        }
-    };
-    drop(entered);
-    span.end(how, outcome.as_ref());
-    call.finish(outcome);
-}
-
-/// Tells whoever still works for a call that nobody waits for it any more.
-struct EndOnDrop<'a>(&'a Call);
-
-impl Drop for EndOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-fn result(outcome: Outcome) -> Result<Box<ServerResult>, ErrorObject> {
-    match outcome {
-        Outcome::Done(result) => Ok(result),
-        Outcome::Refused(error) => Err(error),
-        // The rounds have dealt with it, unless a layer has made it up.
-        Outcome::Needs(_) => Err(ErrorObject::internal("internal error")),
-    }
-}
-
-/// Waits for a future within a span; a panic in it, or in dropping it, is an error that says
-/// what it said.
-pub(crate) async fn caught<F: Future + Unpin>(
-    future: F,
-    span: &CallSpan,
-) -> Result<F::Output, String> {
-    let mut work = Within(Some(future), span);
-    let done = poll_fn(|cx| {
-        let _entered = span.enter();
-        let running = work.0.as_mut().expect("not polled after it was ready");
-        match catch_unwind(AssertUnwindSafe(|| Pin::new(running).poll(cx))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
-    })
-    .await;
-    let dropped = catch_unwind(AssertUnwindSafe(|| drop(work)));
-    done.and_then(|value| dropped.map(|()| value))
-        .map_err(panic_message)
-}
-
-/// Something that is dropped within a span.
-struct Within<'a, T>(Option<T>, &'a CallSpan);
-
-impl<T> Drop for Within<'_, T> {
-    fn drop(&mut self) {
-        let _entered = self.1.enter();
-        self.0 = None;
-    }
-}
-
-fn panic_message(panic: Box<dyn Any + Send>) -> String {
-    match panic.downcast::<String>() {
-        Ok(message) => *message,
-        Err(panic) => match panic.downcast::<&'static str>() {
-            Ok(message) => (*message).to_owned(),
-            Err(_) => "a panic without a message".to_owned(),
-        },
     }
 }
 

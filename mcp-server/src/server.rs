@@ -24,6 +24,7 @@ use crate::custom::{Handler, Handlers, Method};
 use crate::error::{BuildError, ServeError, ServiceDown};
 use crate::limit::{InFlight, Share};
 use crate::output::Compile;
+use crate::pace::Paces;
 use crate::prompt::{Prompt, Render};
 use crate::resource::{Directory, Resource, Template};
 use crate::rounds::Rules;
@@ -570,6 +571,7 @@ impl<S: Send + Sync + 'static> Server<S> {
                 stop: watch::Sender::new(Stop::No),
                 changes: Changes::default(),
                 counters: Arc::default(),
+                paces: Arc::default(),
             }),
             router,
         })
@@ -660,6 +662,7 @@ pub(crate) struct Parts {
     pub(crate) stop: watch::Sender<Stop>,
     pub(crate) changes: Changes,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) paces: Arc<Paces>,
 }
 
 /// What all connections of a server have to stop for.

@@ -104,6 +104,11 @@ impl CallSpan {
         Self(None)
     }
 
+    /// Whether anybody wants it.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub(crate) fn new(
         attempt: &Attempt,
         id: impl FnOnce() -> Option<String>,
@@ -156,7 +161,7 @@ impl CallSpan {
 
     /// Says what came of the call; `how`, if that cannot be seen from the reply.
     pub(crate) fn end(
-        mut self,
+        &mut self,
         how: Option<&'static str>,
         came: Result<&Result<Box<ServerResult>, ErrorObject>, &ServiceDown>,
     ) {

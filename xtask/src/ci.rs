@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use crate::flags::CiFlags;
 use crate::steps::{Ended, Steps};
-use crate::{coverage, tidy, workspace};
+use crate::{bench, coverage, tidy, workspace};
 
 pub(crate) fn run(flags: &CiFlags) -> ExitCode {
     let libraries = match workspace::libraries() {
@@ -31,6 +31,7 @@ pub(crate) fn run(flags: &CiFlags) -> ExitCode {
     });
     steps.step("tests: outputs are validated", validate);
     steps.step("docs", docs);
+    steps.step("bench: counts", bench::check);
     steps.step("tidy", || tidy::check().into());
     steps.step("coverage table", || coverage::check().into());
     steps.step("dependencies: licences and duplicates", dependencies::deny);

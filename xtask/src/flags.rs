@@ -12,6 +12,11 @@ struct Entry {
 
 const TASKS: &[Entry] = &[
     Entry {
+        name: "bench",
+        about: "counts what the hot paths of a server cost: fails when one has grown by more than 5 %",
+        flags: &[("--bless", "write down what they cost now")],
+    },
+    Entry {
         name: "ci",
         about: "every check of a change but `cargo test`: format, lints, docs, tidy, coverage table, dependencies, oldest compiler",
         flags: &[(
@@ -68,6 +73,7 @@ const TASKS: &[Entry] = &[
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     Help,
+    Bench(BenchFlags),
     Ci(CiFlags),
     Conformance(ConformanceFlags),
     CoverageTable,
@@ -76,6 +82,11 @@ pub(crate) enum Task {
     /// Started by `interop` between a client and a server; not for people.
     Spy(SpyFlags),
     Tidy,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct BenchFlags {
+    pub(crate) bless: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -119,6 +130,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         return Ok(Task::Help);
     };
     match task.as_str() {
+        "bench" => bench(words).map(Task::Bench),
         "ci" => ci(words).map(Task::Ci),
         "conformance" => conformance(words).map(Task::Conformance),
         "coverage-table" => words.end().map(|()| Task::CoverageTable),
@@ -141,6 +153,17 @@ pub(crate) fn usage() -> String {
         }
     }
     text
+}
+
+fn bench(mut words: Words) -> Result<BenchFlags, String> {
+    let mut flags = BenchFlags::default();
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--bless" => flags.bless = true,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    Ok(flags)
 }
 
 fn ci(mut words: Words) -> Result<CiFlags, String> {

@@ -8,6 +8,7 @@
     reason = "a task talks to the person who runs it"
 )]
 
+mod bench;
 mod ci;
 mod conformance;
 mod coverage;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
             println!("{}", flags::usage());
             ExitCode::SUCCESS
         }
+        Task::Bench(flags) => bench::run(&flags),
         Task::Ci(flags) => ci::run(&flags),
         Task::Conformance(flags) => conformance::run(&flags),
         Task::CoverageTable => coverage::run(),

@@ -1,7 +1,11 @@
 //! What a server offers, fitted.
 
+use std::borrow::Cow;
+use std::iter;
+
 use super::{each, fit_content};
 use crate::RawJson;
+use crate::jsonrpc::Members;
 use crate::types::{CallToolResult, Tool};
 use crate::version::{Era, ProtocolVersion};
 use crate::wire::{Extra, wire};
@@ -116,8 +120,29 @@ fn wrapper(schema: RawJson, takes_objects: bool) -> RawJson {
     }
 }
 
+/// Hardly any schema has one, and lists are asked for often.
+fn has_boolean_property(schema: &RawJson) -> bool {
+    let text = schema.as_str();
+    if !text.contains("true") && !text.contains("false") {
+        return false;
+    }
+    let properties = members(text.as_bytes()).filter(|(name, _)| **name == *b"properties");
+    properties
+        .flat_map(|(_, properties)| members(properties))
+        .any(|(_, property)| matches!(property, b"true" | b"false"))
+}
+
+/// The members of a value that is well-formed: none, if it is no object.
+fn members(value: &[u8]) -> impl Iterator<Item = (Cow<'_, [u8]>, &[u8])> {
+    let mut members = value.starts_with(b"{").then(|| Members::of(value));
+    iter::from_fn(move || members.as_mut()?.next_member().ok()?)
+}
+
 /// Gives properties whose schema is `true` or `false` one that is an object.
 fn spell_out_booleans(schema: &mut RawJson) {
+    if !has_boolean_property(schema) {
+        return;
+    }
     let Ok(mut root) = schema.decode::<Schema>() else {
         return;
     };

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::config::{ServerConfig, of_era};
 use super::session::Session;
 use crate::error::{ErrorCode, ErrorObject, brief};
-use crate::jsonrpc::{ProgressToken, RawJson};
-use crate::meta::RequestMeta;
+use crate::jsonrpc::{Outline, ProgressToken, RawJson};
+use crate::meta::{LastMeta, RequestMeta};
 use crate::methods::{ClientRequest, Method};
 use crate::types::{ClientCapabilities, Implementation, LoggingLevel};
 use crate::version::{Era, ProtocolVersion};
@@ -78,11 +78,17 @@ impl Caller {
 pub(super) fn classify(
     method: &Method,
     params: Option<RawJson>,
+    outline: &Outline,
     session: &Session,
     config: &ServerConfig,
-) -> Result<(Caller, ClientRequest), ErrorObject> {
+    last: &mut LastMeta,
+) -> Result<(Caller, Arc<ClientRequest>), ErrorObject> {
     let supported = &config.versions;
-    match ClientRequest::parse(method.clone(), params.clone()) {
+    let request = match ClientRequest::outlined(method, params.as_ref(), outline, last) {
+        Some(request) => Ok(request),
+        None => ClientRequest::parse(method.clone(), params.clone()).map(Arc::new),
+    };
+    match request {
         Ok(request) => match caller(method, request.meta(), session, config) {
             Ok(caller) => Ok((caller, request)),
             Err(error) => Err(name_requested(error, &request, supported)),

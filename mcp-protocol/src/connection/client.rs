@@ -611,7 +611,7 @@ impl ClientConnection {
         let meta = request.meta_mut();
         if era == Era::Modern {
             let meta = meta.get_or_insert_default();
-            meta.protocol_version = Some(version.to_string());
+            meta.protocol_version = Some(version.as_str().into());
             meta.client_capabilities = Some(self.config.capabilities.clone());
             meta.client_info = self.config.names_itself.then(|| self.config.info.clone());
             meta.log_level = options.log;

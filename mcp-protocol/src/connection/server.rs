@@ -20,7 +20,7 @@ use crate::error::ErrorObject;
 use crate::jsonrpc::{
     Batch, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
 };
-use crate::meta::{NotificationMeta, ResultMeta};
+use crate::meta::{LastMeta, NotificationMeta, ResultMeta};
 use crate::methods::{
     ClientNotification, ClientRequest, Method, ServerNotification, ServerRequest, ServerResult,
 };
@@ -73,6 +73,7 @@ enum Phase {
 pub struct ServerConnection {
     config: Arc<ServerConfig>,
     session: Session,
+    meta: LastMeta,
     calls: Calls,
     asks: Asks,
     subscriptions: Subscriptions,
@@ -91,6 +92,7 @@ impl ServerConnection {
         Self {
             config,
             session: Session::default(),
+            meta: LastMeta::default(),
             calls: Calls::default(),
             asks: Asks::default(),
             subscriptions: Subscriptions::default(),
@@ -297,6 +299,7 @@ impl ServerConnection {
             method,
             params,
             size,
+            outline,
         } = request;
         if self.calls.is_open(&id) {
             let error = ErrorObject::invalid_request(
@@ -304,7 +307,14 @@ impl ServerConnection {
             );
             return self.refuse(Some(id), error, batch);
         }
-        let classified = classify(&method, params, &self.session, &self.config);
+        let classified = classify(
+            &method,
+            params,
+            &outline,
+            &self.session,
+            &self.config,
+            &mut self.meta,
+        );
         let (caller, request) = match classified {
             Ok(_) if !self.config.offers(&method) => {
                 let error = ErrorObject::method_not_found(method.as_str());
@@ -314,7 +324,16 @@ impl ServerConnection {
             Err(error) => return self.refuse(Some(id), error, batch),
         };
         self.accepted(&caller, &method);
-        match request {
+        if is_work(&request) {
+            let call = self.open(id, caller.clone(), batch, Kind::Running);
+            return self.output.push_back(Output::Start {
+                call,
+                request,
+                caller,
+                size,
+            });
+        }
+        match Arc::unwrap_or_clone(request) {
             ClientRequest::Initialize(params) => self.initialize(id, *params, batch),
             ClientRequest::Ping(_) => {
                 let result = ServerResult::Ping(EmptyResult::new());
@@ -347,15 +366,7 @@ impl ServerConnection {
                 self.respond(id, caller.version(), Ok(result.into()), batch);
             }
             ClientRequest::Listen(params) => self.listen(id, caller, params, batch),
-            request => {
-                let call = self.open(id, caller.clone(), batch, Kind::Running);
-                self.output.push_back(Output::Start {
-                    call,
-                    request: Arc::new(request),
-                    caller,
-                    size,
-                });
-            }
+            _ => unreachable!("anything else is work"),
         }
     }
 
@@ -698,6 +709,20 @@ impl ServerConnection {
         BusyData::new(SERVER_BUSY, BusyScope::Connection, limit, method.as_str())
             .into_error(self.config.busy_code)
     }
+}
+
+/// Whether a request is for the application, and not for the connection itself.
+fn is_work(request: &ClientRequest) -> bool {
+    !matches!(
+        request,
+        ClientRequest::Initialize(_)
+            | ClientRequest::Ping(_)
+            | ClientRequest::Discover(_)
+            | ClientRequest::SetLevel(_)
+            | ClientRequest::Subscribe(_)
+            | ClientRequest::Unsubscribe(_)
+            | ClientRequest::Listen(_)
+    )
 }
 
 /// Whether a client has declared that it can be asked this.

@@ -187,6 +187,19 @@ integer_or_string! {
     ProgressToken
 }
 
+impl RequestId {
+    /// Reads a JSON text, quickly where it is what most ids are.
+    pub(super) fn read(text: &[u8]) -> Option<Self> {
+        if text.len() > 18 || !text.iter().all(u8::is_ascii_digit) {
+            return serde_json::from_slice(text).ok();
+        }
+        let digits = text.iter().map(|digit| i64::from(digit - b'0'));
+        Some(Self(Value::Signed(
+            digits.fold(0, |number, digit| number * 10 + digit),
+        )))
+    }
+}
+
 impl From<RequestId> for ProgressToken {
     fn from(id: RequestId) -> Self {
         Self(id.0)

@@ -7,6 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::write::RAW;
+
 /// One well-formed JSON value, kept as the text it came as.
 ///
 /// What a message carries stays in this form until somebody knows its type, so
@@ -52,7 +54,8 @@ impl RawJson {
     ///
     /// When the text does not fit the type.
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        serde_json::from_slice(&self.0)
+        // The text as a whole is quicker to check than each string in it.
+        serde_json::from_str(self.as_str())
     }
 
     /// The JSON text, without surrounding white space.
@@ -115,10 +118,26 @@ impl From<serde_json::Value> for RawJson {
 
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value: &RawValue = serde_json::from_slice(&self.0)
-            .expect("JSON was checked to be well-formed when this was made");
-        value.serialize(serializer)
+        struct Written<'a>(&'a [u8]);
+
+        impl Serialize for Written<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match serializer.is_human_readable() {
+                    true => checked(self.0).serialize(serializer),
+                    false => serializer.serialize_bytes(self.0),
+                }
+            }
+        }
+
+        match serializer.is_human_readable() {
+            true => serializer.serialize_newtype_struct(RAW, &Written(&self.0)),
+            false => checked(&self.0).serialize(serializer),
+        }
     }
+}
+
+fn checked(text: &[u8]) -> &RawValue {
+    serde_json::from_slice(text).expect("JSON was checked to be well-formed when this was made")
 }
 
 impl<'de> Deserialize<'de> for RawJson {

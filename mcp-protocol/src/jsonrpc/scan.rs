@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 /// Where the text stops being JSON, and what should have stood there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,13 +97,42 @@ impl<'a> Members<'a> {
             .map_err(|expected| self.scanner.not_json(expected))
     }
 
+    /// The name of the next member of an object, of which [`value`](Self::value) or
+    /// [`outlined`](Self::outlined) then gives the value.
+    pub(crate) fn next_name(&mut self) -> Result<Option<Cow<'a, [u8]>>, NotJson> {
+        self.name()
+            .map_err(|expected| self.scanner.not_json(expected))
+    }
+
+    pub(crate) fn value(&mut self) -> Result<&'a [u8], NotJson> {
+        let value = self.scanner.value();
+        value.map_err(|expected| self.scanner.not_json(expected))
+    }
+
+    /// The value, of which the members are seen one by one if it is an object: each by its name
+    /// and where its own value stands in the whole.
+    pub(crate) fn outlined(
+        &mut self,
+        see: impl FnMut(&[u8], Range<usize>),
+    ) -> Result<&'a [u8], NotJson> {
+        let value = self.scanner.outlined(see);
+        value.map_err(|expected| self.scanner.not_json(expected))
+    }
+
     fn member(&mut self) -> Scan<Option<Member<'a>>> {
+        let Some(name) = self.name()? else {
+            return Ok(None);
+        };
+        let value = self.scanner.value()?;
+        Ok(Some((name, value)))
+    }
+
+    #[inline]
+    fn name(&mut self) -> Scan<Option<Cow<'a, [u8]>>> {
         if !self.advance(b'}', Expected::CommaOrBrace)? {
             return Ok(None);
         }
-        let name = self.scanner.member_name()?;
-        let value = self.scanner.value()?;
-        Ok(Some((name, value)))
+        self.scanner.member_name().map(Some)
     }
 
     fn element(&mut self) -> Scan<Option<&'a [u8]>> {
@@ -114,16 +144,12 @@ impl<'a> Members<'a> {
 
     /// Moves to the next member, or behind the end.
     fn advance(&mut self, close: u8, expected: Expected) -> Scan<bool> {
-        let scanner = &mut self.scanner;
-        if scanner.token() == Some(close) {
-            scanner.at += 1;
-            scanner.end()?;
-            return Ok(false);
+        let first = std::mem::take(&mut self.first);
+        let more = self.scanner.advance(close, first, expected)?;
+        if !more {
+            self.scanner.end()?;
         }
-        if !std::mem::take(&mut self.first) {
-            scanner.expect(b',', expected)?;
-        }
-        Ok(true)
+        Ok(more)
     }
 }
 
@@ -166,11 +192,25 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Moves to the next member of what `close` ends, or behind that.
+    #[inline]
+    fn advance(&mut self, close: u8, first: bool, expected: Expected) -> Scan<bool> {
+        if self.token() == Some(close) {
+            self.at += 1;
+            return Ok(false);
+        }
+        if !first {
+            self.expect(b',', expected)?;
+        }
+        Ok(true)
+    }
+
     fn end(&mut self) -> Scan<()> {
         self.token().map_or(Ok(()), |_| Err(Expected::End))
     }
 
     /// Passes over the name of a member, and the colon behind it.
+    #[inline]
     fn member_name(&mut self) -> Scan<Cow<'a, [u8]>> {
         if self.token() != Some(b'"') {
             return Err(Expected::MemberName);
@@ -185,6 +225,23 @@ impl<'a> Scanner<'a> {
             return Ok(Cow::Owned(name.into()));
         }
         Ok(Cow::Borrowed(&literal[1..literal.len() - 1]))
+    }
+
+    /// Passes over one value. If it is an object, its members are seen.
+    fn outlined(&mut self, mut see: impl FnMut(&[u8], Range<usize>)) -> Scan<&'a [u8]> {
+        if self.token() != Some(b'{') {
+            return self.value();
+        }
+        let begin = self.at;
+        self.at += 1;
+        let mut first = true;
+        while self.advance(b'}', first, Expected::CommaOrBrace)? {
+            first = false;
+            let name = self.member_name()?;
+            let value = self.value()?;
+            see(&name, self.at - value.len()..self.at);
+        }
+        Ok(&self.text[begin..self.at])
     }
 
     /// Passes over one value, with all that it holds.
@@ -258,51 +315,49 @@ impl<'a> Scanner<'a> {
     /// Passes over a string; says whether there are escapes in it.
     #[inline]
     fn string(&mut self) -> Scan<bool> {
-        self.at += 1;
-        self.at += plain(&self.text[self.at..]);
+        let begin = self.at + 1;
+        let end = begin + plain(&self.text[begin..]);
+        self.at = end;
         if self.peek() != Some(b'"') {
             return self.rest_of_string().map(|()| true);
         }
-        self.at += 1;
+        self.at = end + 1;
         Ok(false)
     }
 
     /// From the first escape on.
     #[inline(never)]
     fn rest_of_string(&mut self) -> Scan<()> {
-        loop {
-            match self.peek() {
+        let text = self.text;
+        let mut at = self.at;
+        let why = loop {
+            match text.get(at) {
+                Some(b'\\') => match text.get(at + 1) {
+                    Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
+                    Some(b'u') => {
+                        let digits = text.get(at + 2..at + 6);
+                        if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
+                            at += 1;
+                            break Expected::HexDigits;
+                        }
+                        at += 6;
+                    }
+                    _ => {
+                        at += 1;
+                        break Expected::Escape;
+                    }
+                },
                 Some(b'"') => {
-                    self.at += 1;
+                    self.at = at + 1;
                     return Ok(());
                 }
-                Some(b'\\') => {
-                    self.at += 1;
-                    self.escape()?;
-                    self.at += plain(&self.text[self.at..]);
-                }
-                Some(_) => return Err(Expected::EscapedControl),
-                None => return Err(Expected::EndOfString),
+                Some(_) => break Expected::EscapedControl,
+                None => break Expected::EndOfString,
             }
-        }
-    }
-
-    fn escape(&mut self) -> Scan<()> {
-        match self.peek() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                self.at += 1;
-                Ok(())
-            }
-            Some(b'u') => {
-                let digits = self.text.get(self.at + 1..self.at + 5);
-                if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
-                    return Err(Expected::HexDigits);
-                }
-                self.at += 5;
-                Ok(())
-            }
-            _ => Err(Expected::Escape),
-        }
+            at += plain(&text[at..]);
+        };
+        self.at = at;
+        Err(why)
     }
 
     fn number(&mut self) -> Scan<()> {
@@ -351,27 +406,30 @@ impl<'a> Scanner<'a> {
 /// How many bytes of a string may be passed over: neither its end, nor an escape, nor a
 /// control character. Eight at a time, for most of what is read is text.
 #[inline]
-fn plain(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    let has_less = |word: u64, than: u64| word.wrapping_sub(ONES * than) & !word & HIGH;
-    let has = |word: u64, byte: u8| has_less(word ^ (ONES * u64::from(byte)), 1);
-
-    let mut passed = 0;
-    while let Some(chunk) = bytes.get(passed..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*chunk);
-        let stops = has_less(word, 0x20) | has(word, b'"') | has(word, b'\\');
+pub(super) fn plain(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some((chunk, after)) = rest.split_first_chunk() {
+        let stops = stops(u64::from_le_bytes(*chunk));
         if stops != 0 {
             // The lowest mark is exact; those above it may be due to a carry.
-            return passed + (stops.trailing_zeros() / 8) as usize;
+            return bytes.len() - rest.len() + (stops.trailing_zeros() / 8) as usize;
         }
-        passed += 8;
+        rest = after;
     }
-    let rest = bytes[passed..].iter();
-    passed
-        + rest
-            .take_while(|byte| !matches!(byte, 0..0x20 | b'"' | b'\\'))
-            .count()
+    let passed = bytes.len() - rest.len();
+    let stop = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\');
+    passed + rest.iter().position(stop).unwrap_or(rest.len())
+}
+
+/// Marks the bytes of a word at which a string cannot be passed over.
+#[inline]
+pub(super) fn stops(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    // Below zero in a byte: the byte was less than what is taken away, or 0x80 and more.
+    let control = word.wrapping_sub(ONES * 0x20);
+    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let escape = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (control | quote | escape) & !word & ONES << 7
 }
 
 #[derive(Clone, Copy)]

@@ -5,10 +5,8 @@
 use std::collections::BTreeMap;
 
 use super::{CacheScope, ContentBlock, Icon, ResultType, TaskMetadata, TtlMs};
-use crate::error::ErrorObject;
-use crate::jsonrpc::{Members, RawJson};
+use crate::RawJson;
 use crate::meta::{Meta, RequestMeta, ResultMeta};
-use crate::methods::invalid_params;
 use crate::wire::{wire, words};
 
 wire! {
@@ -120,40 +118,6 @@ wire! {
         optional "requestState" => request_state: String,
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
-    }
-}
-
-impl CallToolParams {
-    /// Reads what nearly every call has, leaving the arguments where they are: they may be
-    /// large, and their type is not known here.
-    pub(crate) fn from_params(params: Option<RawJson>) -> Result<Self, ErrorObject> {
-        let params = params.unwrap_or(RawJson::empty_object());
-        match Self::sliced(&params) {
-            Some(call) => Ok(call),
-            None => params.decode().map_err(invalid_params),
-        }
-    }
-
-    /// `None` if there is more than that, or something is wrong.
-    fn sliced(params: &RawJson) -> Option<Self> {
-        if !params.is_object() {
-            return None;
-        }
-        let (mut name, mut arguments, mut meta) = (None, None, None);
-        let mut members = Members::of(params.as_bytes());
-        while let Ok(Some((member, value))) = members.next_member() {
-            match &*member {
-                b"name" => name = Some(value),
-                b"arguments" if value == b"null" => arguments = None,
-                b"arguments" => arguments = Some(RawJson::slice_of(params.bytes(), value)),
-                b"_meta" => meta = Some(value),
-                _ => return None,
-            }
-        }
-        let mut call = Self::new(serde_json::from_slice::<String>(name?).ok()?);
-        call.arguments = arguments;
-        call.meta = meta.map_or(Ok(None), serde_json::from_slice).ok()?;
-        Some(call)
     }
 }
 

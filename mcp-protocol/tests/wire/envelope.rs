@@ -1,8 +1,8 @@
 //! Whatever is wrong with a frame is told apart as far as its id can be read.
 
 use mcp_protocol::{
-    BadMessage, ErrorCode, Frame, Incoming, Message, Method, Notification, RawJson, Request,
-    RequestId, Response,
+    BadMessage, ErrorCode, Frame, Incoming, Message, Method, Notification, RawJson, RequestId,
+    Response,
 };
 
 fn parse(frame: impl AsRef<[u8]>) -> Incoming {
@@ -29,15 +29,14 @@ fn json(text: &'static str) -> RawJson {
 
 #[test]
 fn a_message_is_what_its_members_say() {
-    assert_eq!(
-        message(r#" {"params":{"a":1},"method":"tools/call","id":7,"jsonrpc":"2.0"} "#),
-        Message::Request(Request {
-            id: 7.into(),
-            method: Method::CallTool,
-            params: Some(json(r#"{"a":1}"#)),
-            size: 65,
-        })
-    );
+    let frame = r#" {"params":{"a":1},"method":"tools/call","id":7,"jsonrpc":"2.0"} "#;
+    let Message::Request(request) = message(frame) else {
+        panic!("not a request: {frame}");
+    };
+    assert_eq!(request.id, 7.into());
+    assert_eq!(request.method, Method::CallTool);
+    assert_eq!(request.params, Some(json(r#"{"a":1}"#)));
+    assert_eq!(request.size, 65);
     assert_eq!(
         message(r#"{"jsonrpc":"2.0","method":"acme/hello","params":null,"unknown":[1]}"#),
         Message::Notification(Notification {
