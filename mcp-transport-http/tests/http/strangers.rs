@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use mcp_client::types::SubscriptionFilter;
 use mcp_client::{
     CallError, Client, ClientBuilder, ClientError, NegotiationError, Opening, async_trait,
 };
+use mcp_protocol::connection::Change;
 use mcp_protocol::transport::NoAnswer;
 use mcp_transport_http::{Authorization, BoxError, HttpTransport, Refused, bearer};
 use serde_json::{Value, json};
@@ -15,6 +17,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
+use crate::sockets::soon;
 use crate::support::MODERN;
 
 /// What a stranger was asked.
@@ -65,9 +68,17 @@ impl Stranger {
                     seen.lock().expect("nobody panics").push(asked.clone());
                     let answer = answer(&asked);
                     let endless = answer.ends_with(ENDLESS);
+                    let unfinished = answer.strip_suffix(UNFINISHED);
+                    let text = unfinished.unwrap_or(&answer);
                     // Who is answered enough goes away.
-                    let _ = socket.write_all(answer.as_bytes()).await;
+                    let _ = socket.write_all(text.as_bytes()).await;
                     while endless && socket.write_all(ENDLESS.as_bytes()).await.is_ok() {}
+                    if unfinished.is_some() {
+                        let _ = socket.read(&mut [0]).await;
+                        let verb = "CLOSED".to_owned();
+                        let closed = Asked { verb, ..asked };
+                        seen.lock().expect("nobody panics").push(closed);
+                    }
                 });
             }
         });
@@ -90,6 +101,9 @@ impl Stranger {
         self.asked.lock().expect("nobody panics").clone()
     }
 }
+
+/// The end of what is followed by nothing, until the client goes away.
+const UNFINISHED: &str = "\0";
 
 /// The end of a body that has none.
 const ENDLESS: &str = "                                                                ";
@@ -152,7 +166,7 @@ fn result(asked: &Asked, result: Value) -> Value {
 fn discovered(asked: &Asked) -> String {
     let about = json!({
         "resultType": "complete", "supportedVersions": [MODERN], "ttlMs": 0,
-        "cacheScope": "private", "capabilities": { "tools": {} },
+        "cacheScope": "private", "capabilities": { "tools": { "listChanged": true } },
     });
     json_of(200, &result(asked, about))
 }
@@ -304,6 +318,80 @@ async fn each_era_has_its_own_headers() {
     }
     assert_eq!(seen[1].method(), "notifications/initialized");
     assert_eq!(seen.last().map(|asked| &*asked.verb), Some("DELETE"));
+}
+
+/// Covers H09.
+#[tokio::test]
+async fn a_modern_server_is_told_of_a_cancellation_by_closing_alone() {
+    let stranger = Stranger::new(|asked| match asked.method() {
+        "server/discover" => discovered(asked),
+        "tools/call" => events(&format!(": wait\n\n{UNFINISHED}")),
+        _ => answer(202, "", ""),
+    })
+    .await;
+    let client = in_time(builder().connect(stranger.transport())).await;
+    let client = client.expect("it connects");
+    let call = client.call_tool("any", json!({})).into_future();
+    let call = tokio::spawn(call);
+    soon(|| stranger.asked().len() == 2).await;
+    call.abort();
+    soon(|| stranger.asked().len() == 3).await;
+    client.close().await;
+    let asked = stranger.asked();
+    assert_eq!(asked[2], ("CLOSED".to_owned(), "tools/call".to_owned()));
+    assert_eq!(asked.len(), 3);
+}
+
+/// Covers S07.
+#[tokio::test]
+async fn a_stream_of_changes_that_is_cut_off_is_opened_again() {
+    let stranger = Stranger::new(|asked| {
+        if asked.method() == "server/discover" {
+            return discovered(asked);
+        }
+        let meta = json!({ "io.modelcontextprotocol/subscriptionId": asked.body["id"] });
+        let granted = json!({ "notifications": { "toolsListChanged": true }, "_meta": meta });
+        let method = "notifications/subscriptions/acknowledged";
+        let acknowledged = json!({ "jsonrpc": "2.0", "method": method, "params": granted });
+        events(&format!("data: {acknowledged}\n\n"))
+    })
+    .await;
+    let client = in_time(builder().connect(stranger.transport())).await;
+    let client = client.expect("it connects");
+    let filter = SubscriptionFilter::new().tools_list_changed(true);
+    let mut listening = client.listen(filter).await.expect("it is granted");
+    // Nobody knows what was missed.
+    assert_eq!(in_time(listening.next()).await, Some(Change::Everything));
+    drop(listening);
+    client.close().await;
+}
+
+/// Covers H11.
+#[tokio::test]
+async fn a_legacy_servers_own_stream_is_followed_though_its_place_is_forgotten() {
+    let gets = AtomicUsize::new(0);
+    let stranger = Stranger::new(move |asked| {
+        let number = gets.fetch_add(usize::from(asked.verb == "GET"), Ordering::SeqCst);
+        match (&*asked.verb, number) {
+            ("GET", 0) => events("id: e1\nretry: 1\ndata:\n\n"),
+            ("GET", 1) => answer(400, "", "no such event"),
+            ("GET", _) => events(&format!(": wait\n\n{UNFINISHED}")),
+            _ => opened(asked),
+        }
+    })
+    .await;
+    let client = builder().opening(Opening::Legacy);
+    let client = in_time(client.connect(stranger.transport())).await;
+    let client = client.expect("it connects");
+    let gets = || {
+        let seen = stranger.seen().into_iter();
+        let gets = seen.filter(|asked| asked.verb == "GET");
+        gets.map(|asked| asked.header("last-event-id").map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    soon(|| gets().len() == 3).await;
+    assert_eq!(gets(), [None, Some("e1".to_owned()), None]);
+    client.close().await;
 }
 
 #[tokio::test]
