@@ -229,7 +229,8 @@ impl Client {
 
     /// Notifies the server of something, if its revision has such a notification and it is
     /// there. A report of progress is passed on if a question of the server's that is still open
-    /// has asked for it, and says more than the last.
+    /// has asked for it, and says more than the last. Where a call would be
+    /// [`ClientError::Unread`], it is left out with a warning.
     pub fn notify(&self, notification: ClientNotification) {
         if let Status::Up(link) = &*self.0.status.borrow() {
             link.notify(notification);

@@ -340,7 +340,7 @@ async fn unanswered(link: &Link, every: Option<Duration>) {
         let ping = ClientRequest::Ping(EmptyParams::new());
         let outcome = link.call(ping, options, Takes::default()).outcome().await;
         missed = match outcome {
-            Some(Err(ClientError::TimedOut { .. })) => missed + 1,
+            Some(Err(ClientError::TimedOut { .. } | ClientError::Unread { .. })) => missed + 1,
             _ => 0,
         };
     }

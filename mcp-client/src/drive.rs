@@ -33,8 +33,9 @@ use crate::link::{Command, Link, NewCall, Outcome, Takes, Ticket};
 /// Bytes that are gathered before they are written although more is at hand.
 const GATHER: usize = 64 << 10;
 
-/// Bytes that may wait to be written. Beyond it nothing is taken of callers or of the server,
-/// or a server that does not read could fill the memory.
+/// Bytes that may wait to be written. Beyond it no call begins and nothing is notified, and
+/// beyond twice of it the server is not read, for it may ask: otherwise one that does not read
+/// could fill the memory. What it takes to end a call is small and always taken.
 const OUTPUT: usize = 64 << 20;
 
 /// Reports of progress that wait to be taken. Beyond it the oldest go.
@@ -207,18 +208,16 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         if self.sender.queued() >= GATHER {
             self.write(cx);
         }
-        if self.sender.queued() < OUTPUT {
-            for _ in 0..2 {
-                self.reads_next = !self.reads_next;
-                if let Poll::Ready(wake) = self.poll_turn(cx) {
-                    return Poll::Ready(wake);
-                }
+        for _ in 0..2 {
+            self.reads_next = !self.reads_next;
+            if let Poll::Ready(wake) = self.poll_turn(cx) {
+                return Poll::Ready(wake);
             }
         }
         if self.sender.queued() > 0 {
-            let had_room = self.sender.queued() < OUTPUT;
+            let was_deaf = self.is_deaf();
             self.write(cx);
-            if !had_room && self.sender.queued() < OUTPUT {
+            if was_deaf && !self.is_deaf() {
                 cx.waker().wake_by_ref();
             }
         }
@@ -228,12 +227,20 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         }
     }
 
+    /// Whether so much waits to be written that the server is not to be heard.
+    fn is_deaf(&self) -> bool {
+        self.sender.queued() >= 2 * OUTPUT
+    }
+
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
         if !self.reads_next {
             return match ready!(self.commands.poll_recv(cx)) {
                 Some(command) => Poll::Ready(Wake::Command(command)),
                 None => Poll::Pending,
             };
+        }
+        if self.is_deaf() {
+            return Poll::Pending;
         }
         Poll::Ready(match ready!(self.receiver.poll_receive(cx)) {
             Some(Ok(frame)) => Wake::Received(frame),
@@ -287,7 +294,19 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     fn apply(&mut self, command: Command) {
+        let waiting = self.sender.queued();
         match command {
+            Command::Call(call) if waiting >= OUTPUT => {
+                // Who does not wait any more need not be told.
+                let _ = call.to.send(Err(ClientError::Unread { waiting }));
+            }
+            Command::Notify(notification) if waiting >= OUTPUT => {
+                let method = notification.method();
+                tracing::warn!(
+                    "`{method}` is not sent: {}",
+                    ClientError::Unread { waiting }
+                );
+            }
             Command::Call(call) => self.call(*call),
             Command::Cancel(ticket) => {
                 if let Some(call) = self.calls.tickets.get(&ticket) {

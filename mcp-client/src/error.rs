@@ -72,6 +72,13 @@ pub enum ClientError {
     /// Not sent: the server does not offer that, or its revision does not have it.
     #[error("not sent: {0}")]
     Unsupported(Box<CallError>),
+    /// Not sent: so much waits for the server to read it that there is no room. Calls that
+    /// were sent still have their time. More than 64 MiB are not gathered.
+    #[error("the server does not read: {waiting} bytes wait for it")]
+    Unread {
+        /// Bytes that were not written yet.
+        waiting: usize,
+    },
     /// The server has asked something in return that the [`Host`](crate::Host) has not
     /// answered, so the call could not go on.
     #[error("the server's question `{question}` has no answer: {error}")]

@@ -10,10 +10,10 @@ use std::time::Duration;
 use mcp_client::transport::{
     Encode, Frame, Receiver, RequestId, Sender, Transport, TransportError,
 };
-use mcp_client::{ClientNotification, Method, RawJson, ServerNotification};
+use mcp_client::{ClientError, ClientNotification, Method, RawJson, ServerNotification};
 use serde_json::{Value, json};
 use support::{Server, builder, legacy, modern, said};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 const FLOOD: usize = 20_000;
 
@@ -47,6 +47,37 @@ async fn what_nobody_takes_is_bounded_and_the_replies_come_through() {
     }
     let more = timeout(Duration::from_secs(1), heard.next()).await;
     assert!(more.is_err(), "nothing else waits");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_to_a_server_that_does_not_read_end_in_time_or_are_refused_at_once() {
+    let (client, mut server) = modern(builder().timeout(Duration::from_secs(3))).await;
+    let large = |size| client.call_tool("large", json!({ "text": "x".repeat(size) }));
+    let began = Instant::now();
+    for call in 1..=5 {
+        let error = large(15 << 20).await.unwrap_err();
+        assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
+        assert_eq!(began.elapsed(), Duration::from_secs(3 * call));
+    }
+    let error = client.call_tool("small", ()).await.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Unread { waiting } if waiting > 70 << 20),
+        "{error}"
+    );
+    let method = Method::from("notifications/own");
+    client.notify(ClientNotification::parse(method, None).unwrap());
+    // The server is heard, and makes room by reading.
+    let mut heard = client.notifications();
+    let message = json!({ "level": "info", "data": "here" });
+    server.notify("notifications/message", message).await;
+    heard.next().await.expect("it is heard");
+    assert_eq!(began.elapsed(), Duration::from_secs(15));
+    for method in ["tools/call", "notifications/cancelled"].repeat(5) {
+        server.expect(method).await;
+    }
+    let call = client.call_tool("small", ()).into_future();
+    let (called, _) = tokio::join!(call, server.serve("tools/call", said("done")));
+    called.unwrap();
 }
 
 /// How many messages come until the client writes no more.
