@@ -7,7 +7,7 @@ use mcp_protocol::ProtocolVersion;
 use mcp_protocol::connection::{CallOptions, ClientConfig};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::Implementation;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::client::{Client, Inner};
 use crate::connect::{Made, Opening, Plan, Source, Status, open, supervise};
@@ -112,7 +112,8 @@ impl ClientBuilder {
     }
 
     /// How many calls are in flight at once, at least one. Default: any number. Others wait for
-    /// their turn, which is no part of their timeout.
+    /// their turn, which is no part of their timeout. For each question of the server that is
+    /// open it is one more, so that a [`Host`] can call the server to answer.
     pub fn max_in_flight(mut self, most: usize) -> Self {
         self.in_flight = Some(most);
         self
@@ -191,7 +192,7 @@ impl ClientBuilder {
 
     pub(crate) async fn open<S: Source>(mut self, mut source: S) -> Result<Client, ClientError> {
         self.config.capabilities = self.host.capabilities().into();
-        let hub = Arc::new(Hub::default());
+        let hub = Arc::new(Hub::new(self.in_flight));
         let plan = Plan {
             config: self.config,
             opening: self.opening,
@@ -214,7 +215,6 @@ impl ClientBuilder {
             host: self.host,
             options: self.options,
             rounds: self.rounds,
-            turns: self.in_flight.map(|most| Semaphore::new(most.max(1))),
             caches: self.caches,
             restarts: self.restarts,
             #[cfg(feature = "validate")]

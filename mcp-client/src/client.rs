@@ -13,7 +13,7 @@ use mcp_protocol::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::builder::ClientBuilder;
 use crate::call::{Call, Read};
@@ -53,7 +53,6 @@ pub(crate) struct Inner {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) options: CallOptions,
     pub(crate) rounds: usize,
-    pub(crate) turns: Option<Semaphore>,
     pub(crate) caches: bool,
     pub(crate) restarts: bool,
     #[cfg(feature = "validate")]
@@ -410,8 +409,8 @@ impl Client {
         options: CallOptions,
         takes: Takes,
     ) -> Outcome {
-        let _turn = match &self.0.turns {
-            Some(turns) => turns.acquire().await.ok(),
+        let _turn = match &self.0.hub.turns {
+            Some(turns) => Some(turns.take().await),
             None => None,
         };
         let link = self.link(&request.method(), options).await?;

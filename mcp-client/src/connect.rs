@@ -171,6 +171,7 @@ pub(crate) async fn open<S: Source>(
         let mut driver = Driver::new(
             ClientConnection::new(config),
             transport.split(),
+            process.clone(),
             plan.host.clone(),
             plan.hub.clone(),
             stopped(stop.clone()),

@@ -29,6 +29,8 @@ use crate::feed::push_bounded;
 use crate::host::{Host, answer};
 use crate::hub::Hub;
 use crate::link::{Command, Link, NewCall, Outcome, Takes, Ticket};
+use crate::process::Process;
+use crate::turns::Turns;
 
 /// Bytes that are gathered before they are written although more is at hand.
 const GATHER: usize = 64 << 10;
@@ -67,6 +69,7 @@ enum Event {
 /// One connection.
 pub(crate) struct Driver<R, W> {
     connection: ClientConnection,
+    process: Process,
     host: Arc<dyn Host>,
     hub: Arc<Hub>,
     calls: Calls,
@@ -95,6 +98,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     pub(crate) fn new(
         connection: ClientConnection,
         (receiver, sender): (R, W),
+        process: Process,
         host: Arc<dyn Host>,
         hub: Arc<Hub>,
         stop: impl Future<Output = ()> + Send + 'static,
@@ -102,6 +106,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         let (answers, commands) = mpsc::unbounded_channel();
         Self {
             connection,
+            process,
             host,
             hub,
             calls: Calls::default(),
@@ -387,12 +392,14 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
 
     fn ask(&mut self, ask: AskId, request: ServerRequest) {
         let host = self.host.clone();
+        let turn = self.hub.turns.as_ref().map(Turns::lend);
         let mut reply = ReplyOnDrop {
             ask,
             outcome: Err(ErrorObject::internal("internal error")),
             to: self.answers.clone(),
         };
         let task = tokio::spawn(async move {
+            let _turn = turn;
             reply.give(answer(&*host, request).await);
         });
         self.asks.0.insert(ask, task.abort_handle());
@@ -421,11 +428,15 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             Ignored::Junk(_) if !self.has_warned => {
                 self.has_warned = true;
                 let text = String::from_utf8_lossy(&self.received);
+                let text = self.process.redact(&text);
                 let text: String = text.chars().take(SHOWN).collect();
                 tracing::warn!("the server writes what is no message to its output: {text:?}");
             }
-            Ignored::Items(_) => tracing::warn!("left out of a list of the server's: {what}"),
-            _ => tracing::debug!("ignored: {what}"),
+            Ignored::Items(why) => {
+                let why = self.process.redact(why);
+                tracing::warn!("left out of a list of the server's: {why}");
+            }
+            _ => tracing::debug!("ignored: {}", self.process.redact(&what.to_string())),
         }
     }
 }

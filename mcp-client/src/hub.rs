@@ -9,6 +9,7 @@ use mcp_protocol::types::{LoggingLevel, SubscriptionFilter};
 
 use crate::cache::Cache;
 use crate::feed::{Feed, Feeder, feed, push_bounded};
+use crate::turns::Turns;
 
 /// Different changes that wait to be taken. Beyond it they become one: everything.
 const CHANGES: usize = 64;
@@ -40,6 +41,7 @@ impl Changes {
 #[derive(Default)]
 pub(crate) struct Hub {
     pub(crate) cache: Cache,
+    pub(crate) turns: Option<Arc<Turns>>,
     state: Mutex<State>,
 }
 
@@ -54,6 +56,14 @@ struct State {
 }
 
 impl Hub {
+    /// Of a client with so many calls in flight at most.
+    pub(crate) fn new(in_flight: Option<usize>) -> Self {
+        Self {
+            turns: in_flight.map(|most| Arc::new(Turns::new(most))),
+            ..Self::default()
+        }
+    }
+
     /// The server has notified of something, maybe on a stream that somebody listens to.
     pub(crate) fn heard(&self, notification: ServerNotification, stream: Option<&Changes>) {
         let change = change(&notification);

@@ -146,6 +146,49 @@ async fn a_question_does_not_hide_that_its_server_is_gone() {
     assert!(!client.closed().await.by_us);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_host_that_calls_the_server_has_a_turn_of_its_own() {
+    let host = Obedient::default();
+    let (client, mut server) = legacy(builder().host(host.clone()).max_in_flight(1)).await;
+    let _ = host.client.set(client.clone());
+    for _ in 0..2 {
+        let called = tokio::spawn(client.call_tool("asks", ()).into_future());
+        let request = server.expect("tools/call").await;
+        server.send(elicit("l", "list")).await;
+        let listed = timeout(PATIENCE, server.serve("tools/list", json!({ "tools": [] })));
+        listed.await.expect("the host has a turn");
+        assert_eq!(server.next().await.unwrap()["id"], "l");
+        // It has given it back.
+        let next = tokio::spawn(client.call_tool("next", ()).into_future());
+        assert!(timeout(PATIENCE, server.next()).await.is_err());
+        server.answer(&request, said("done")).await;
+        called.await.unwrap().unwrap();
+        server.serve("tools/call", said("done")).await;
+        next.await.unwrap().unwrap();
+    }
+
+    // In a later revision the host answers between two turns.
+    let host = Obedient::default();
+    let (client, mut server) = modern(builder().host(host.clone()).max_in_flight(1)).await;
+    let _ = host.client.set(client.clone());
+    let called = tokio::spawn(client.call_tool("asks", ()).into_future());
+    let question =
+        json!({ "method": "elicitation/create", "params": elicit("", "list")["params"] });
+    let needs = json!({ "resultType": "input_required", "inputRequests": { "q": question } });
+    server.serve("tools/call", needs).await;
+    server.serve("tools/list", json!({ "tools": [] })).await;
+    server.serve("tools/call", said("done")).await;
+    called.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_number_of_calls_may_be_in_flight() {
+    let (client, mut server) = modern(builder().max_in_flight(usize::MAX)).await;
+    let call = client.call_tool("any", ()).into_future();
+    let (called, _) = tokio::join!(call, server.serve("tools/call", said("done")));
+    called.unwrap();
+}
+
 /// Covers M01, M02, EL01, SA01, RO01.
 #[tokio::test(start_paused = true)]
 async fn each_request_says_who_asks_and_what_it_can_answer() {
