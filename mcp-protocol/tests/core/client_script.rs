@@ -434,18 +434,81 @@ fn a_server_that_dies_of_the_probe_is_told_apart() {
 }
 
 #[test]
-fn a_modern_server_that_was_too_slow_for_the_probe_is_probed_again() {
+fn a_modern_server_that_was_too_slow_for_the_probe_is_known_by_its_late_answer() {
     let discovered = DISCOVERED.replace('\n', " ");
+    for failure in [
+        "> 2 error -32601",
+        "> 2 error -32602",
+        r#"> 2 error -32022 {"supported": ["2026-07-28"], "requested": "2025-11-25"}"#,
+        "> 2 ok {}",
+        "? wait 60000",
+    ] {
+        check(&format!(
+            r#"{PROBE}
+            ? wait 5000
+            < 2 initialize
+            > 1 ok {discovered}
+            ! ignored
+            {failure}
+            ! connected 2026-07-28
+            "#
+        ));
+    }
+}
+
+#[test]
+fn a_silent_server_that_refuses_to_be_initialized_is_probed_again() {
+    let discovered = DISCOVERED.replace('\n', " ");
+    let named = r#"error -32022 {"supported": ["2026-07-28"], "requested": "2025-11-25"}"#;
+    for refusal in ["error -32601", "ok {}", named] {
+        check(&format!(
+            r#"{PROBE}
+            ? wait 5000
+            < 2 initialize
+            > 2 {refusal}
+            < 3 server/discover
+            > 3 ok {discovered}
+            ! connected 2026-07-28
+            "#
+        ));
+    }
+    // The refusal is what counts if that brings nothing.
+    for nothing in ["> 3 error -32601", "> 3 ok {}", "? wait 5000", "? eof"] {
+        check(&format!(
+            r#"{PROBE}
+            ? wait 5000
+            < 2 initialize
+            > 2 error -32000
+            < 3 server/discover
+            {nothing}
+            ! failed Refused
+            ! close
+            "#
+        ));
+    }
+    // There is no more time than there was to begin with.
     check(&format!(
         r#"{PROBE}
         ? wait 5000
         < 2 initialize
+        ? wait 59000
+        > 2 error -32000
+        < 3 server/discover
+        ? wait 1000
+        ! failed Refused
+        ! close
+        "#
+    ));
+    // One that has answered the probe is none that is slow.
+    check(&format!(
+        r#"{PROBE}
+        > 1 error -32601
+        < 2 initialize
         > 1 ok {discovered}
         ! ignored
-        > 2 error -32022 {{"supported": ["2026-07-28"], "requested": "2025-11-25"}}
-        < 3 server/discover
-        > 3 ok {discovered}
-        ! connected 2026-07-28
+        > 2 error -32000
+        ! failed Refused
+        ! close
         "#
     ));
 }
