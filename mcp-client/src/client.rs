@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mcp_protocol::connection::{CallOptions, Peer};
 use mcp_protocol::tool::{ToolArgs, decode_output, encode_arguments};
@@ -43,6 +43,24 @@ use crate::link::{Link, Outcome, Takes};
 /// ```
 #[derive(Clone)]
 pub struct Client(pub(crate) Arc<Inner>);
+
+/// A [`Client`] that does not keep its connection open. Made by [`Client::downgrade`].
+#[derive(Clone)]
+pub struct WeakClient(Weak<Inner>);
+
+impl WeakClient {
+    /// The client, unless the last handle to it was dropped.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Client> {
+        self.0.upgrade().map(Client)
+    }
+}
+
+impl Debug for WeakClient {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WeakClient").finish_non_exhaustive()
+    }
+}
 
 pub(crate) struct Inner {
     pub(crate) status: watch::Receiver<Status>,
@@ -137,6 +155,25 @@ impl Client {
         // The driver may have ended by itself.
         self.0.stop.send_replace(true);
         self.closed().await
+    }
+
+    /// Whether the connection has ended, or is about to, and there will be no other: every call
+    /// fails.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        let ends = match &*self.0.status.borrow() {
+            Status::Up(link) => !self.0.restarts && link.is_closed(),
+            Status::Down(_) => !self.0.restarts,
+            Status::Ended(_) => true,
+        };
+        // Without a driver there is nobody to set the status.
+        ends || *self.0.stop.borrow() || self.0.status.has_changed().is_err()
+    }
+
+    /// A handle that does not keep the connection open: for a [`Host`], which the client keeps.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakClient {
+        WeakClient(Arc::downgrade(&self.0))
     }
 
     /// Waits until the connection has ended and there will be no other, and does nothing to
@@ -374,13 +411,17 @@ impl Client {
         arguments: Result<RawJson, E>,
         read: Read<T>,
     ) -> Call<T> {
-        let request = arguments
-            .map(|arguments| {
-                let mut params = CallToolParams::new(name);
-                params.arguments = Some(arguments).filter(|arguments| !arguments.is_null());
-                ClientRequest::CallTool(params)
-            })
-            .map_err(|error| ClientError::Arguments(Arc::new(error)));
+        let arguments = arguments.map_err(|error| ClientError::Arguments(Arc::new(error)));
+        let request = arguments.and_then(|arguments| {
+            let arguments = Some(arguments).filter(|arguments| !arguments.is_null());
+            let mut objects = arguments.iter().map(|json| json.as_str().starts_with('{'));
+            if objects.any(|is_object| !is_object) {
+                return Err(ClientError::Arguments(Arc::new(NoObject)));
+            }
+            let mut params = CallToolParams::new(name);
+            params.arguments = arguments;
+            Ok(ClientRequest::CallTool(params))
+        });
         Call::new(self.clone(), request, read)
     }
 
@@ -459,6 +500,11 @@ impl Client {
         }
     }
 }
+
+/// Why arguments that are JSON are none.
+#[derive(Debug, thiserror::Error)]
+#[error("they are no object")]
+struct NoObject;
 
 fn not_sent(report: &Arc<Closed>) -> ClientError {
     ClientError::Closed {

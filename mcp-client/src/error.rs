@@ -94,8 +94,8 @@ pub enum ClientError {
         /// How often.
         rounds: usize,
     },
-    /// Not sent: the arguments cannot be JSON.
-    #[error("not sent: the arguments are no JSON: {0}")]
+    /// Not sent: the arguments cannot be JSON, or are no object.
+    #[error("not sent: the arguments cannot be: {0}")]
     Arguments(Arc<dyn std::error::Error + Send + Sync>),
 }
 

@@ -53,6 +53,7 @@ struct State {
     subscribed: BTreeMap<String, usize>,
     notified: Vec<Feeder<ServerNotification>>,
     level: Option<LoggingLevel>,
+    ended: bool,
 }
 
 impl Hub {
@@ -76,7 +77,7 @@ impl Hub {
             (Some(change), None) => {
                 state.listeners.retain(|(listener, filter)| {
                     let listener = listener.upgrade();
-                    if let Some(listener) = listener.as_ref().filter(|_| wants(filter, &change)) {
+                    if let Some(listener) = listener.as_ref().filter(|_| filter.covers(&change)) {
                         listener.tell(change.clone());
                     }
                     listener.is_some()
@@ -92,7 +93,11 @@ impl Hub {
 
     pub(crate) fn notifications(&self) -> Feed<ServerNotification> {
         let (feeder, feed) = feed();
-        self.lock().notified.push(feeder);
+        let mut state = self.lock();
+        if !state.ended {
+            state.notified.retain(Feeder::is_wanted);
+            state.notified.push(feeder);
+        }
         feed
     }
 
@@ -100,7 +105,7 @@ impl Hub {
     pub(crate) fn listen(&self, changes: &Arc<Changes>, filter: &SubscriptionFilter) {
         let listener = Arc::downgrade(changes);
         let listeners = &mut self.lock().listeners;
-        listeners.retain(|(known, _)| !known.ptr_eq(&listener));
+        listeners.retain(|(known, _)| known.strong_count() > 0 && !known.ptr_eq(&listener));
         listeners.push((listener, filter.clone()));
     }
 
@@ -133,7 +138,9 @@ impl Hub {
 
     /// There will be no more connection.
     pub(crate) fn end(&self) {
-        self.lock().notified.clear();
+        let mut state = self.lock();
+        state.ended = true;
+        state.notified.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -151,17 +158,19 @@ fn change(notification: &ServerNotification) -> Option<Change> {
     }
 }
 
-fn wants(filter: &SubscriptionFilter, change: &Change) -> bool {
-    match change {
-        Change::Tools => filter.tools_list_changed == Some(true),
-        Change::Prompts => filter.prompts_list_changed == Some(true),
-        Change::Resources => filter.resources_list_changed == Some(true),
-        // What has changed may be a part of what was subscribed to.
-        Change::Resource(uri) => filter
-            .resource_subscriptions
-            .iter()
-            .flatten()
-            .any(|subscribed| uri.starts_with(subscribed)),
-        _ => true,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_who_does_not_hear_any_more() {
+        let hub = Hub::default();
+        let filter = SubscriptionFilter::new();
+        for _ in 0..100 {
+            drop(hub.notifications());
+            hub.listen(&Arc::new(feed().0), &filter);
+        }
+        let state = hub.lock();
+        assert!(state.notified.len() <= 1 && state.listeners.len() <= 1);
     }
 }

@@ -113,7 +113,7 @@ pub use mcp_transport_stdio::child;
 
 pub use builder::ClientBuilder;
 pub use call::Call;
-pub use client::Client;
+pub use client::{Client, WeakClient};
 pub use connect::Opening;
 pub use error::{ClientError, Closed};
 pub use feed::Feed;

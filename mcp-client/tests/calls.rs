@@ -154,7 +154,7 @@ async fn what_was_not_written_is_told_apart_from_what_was() {
     let first = call(&client, "first");
     server.expect("tools/call").await;
     // More than the pipe holds, so that what comes behind it waits.
-    let large = client.call_tool("large", "x".repeat(1 << 20));
+    let large = client.call_tool("large", json!({ "text": "x".repeat(1 << 20) }));
     let large = tokio::spawn(large.into_future());
     let last = call(&client, "last");
     sleep(secs(1)).await;
@@ -502,6 +502,21 @@ async fn a_result_is_kept_as_long_as_the_server_says_or_until_it_changes() {
         server.serve("tools/list", page(10_000))
     );
     fresh.unwrap();
+    silence(&mut server).await;
+    // It is no answer of a server that is not there.
+    assert!(!client.is_closed());
+    client.close().await;
+    assert!(client.is_closed());
+    assert!(client.list_tools().await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_that_are_no_object_are_not_sent() {
+    let (client, mut server) = modern(builder()).await;
+    for arguments in [json!("text"), json!([1]), json!(1), json!(true)] {
+        let error = client.call_tool("any", arguments).await.unwrap_err();
+        assert!(matches!(error, ClientError::Arguments(_)), "{error}");
+    }
     silence(&mut server).await;
 }
 
