@@ -303,7 +303,7 @@ impl ClientConnection {
     }
 
     fn bad(&mut self, bad: BadMessage, now: Instant) {
-        if bad.expects_no_answer && bad.id.is_some() {
+        if bad.is_response && bad.id.is_some() {
             let why = bad.error.message.into_owned();
             self.answered(bad.id, Err(unreadable(why)), now);
         } else {

@@ -57,6 +57,15 @@ pub enum NegotiationError {
         /// What this side would have spoken.
         client: Vec<ProtocolVersion>,
     },
+    /// The server has answered `initialize` with a revision in which the client cannot go on:
+    /// one that is not spoken here, or is not opened in this way.
+    #[error("the server answered `initialize` with the revision {server:?}; spoken here after it: {}", list(.client))]
+    Answered {
+        /// The server's.
+        server: String,
+        /// What would have been possible.
+        client: Vec<ProtocolVersion>,
+    },
     /// The server is one of the legacy era, and this client speaks no revision of it.
     #[error("the server speaks revisions up to 2025-11-25 only, and this client none of them: {0}")]
     OnlyLegacy(ErrorObject),
@@ -241,7 +250,11 @@ fn introduced(config: &ClientConfig, opening: &Opening, result: ServerResult) ->
             instructions,
         })),
         Some(version) if opening.is_probe() => open(version, opening.named),
-        _ => no_common(config, named),
+        _ if opening.is_probe() => no_common(config, named),
+        _ => Next::Fail(NegotiationError::Answered {
+            server: named.concat(),
+            client: of_era(&config.versions, Era::Legacy).collect(),
+        }),
     }
 }
 

@@ -354,7 +354,7 @@ fn the_handshake_fails_on_what_is_not_spoken_here() {
                 ? connect
                 < 1 initialize
                 > 1 ok {{"protocolVersion": "{version}", {server}}}
-                ! failed NoCommonVersion
+                ! failed Answered
                 ! close
                 "#
             ),
@@ -369,10 +369,24 @@ fn the_handshake_fails_on_what_is_not_spoken_here() {
             ? connect
             < 1 initialize {{"protocolVersion": "2025-06-18"}}
             > 1 ok {{"protocolVersion": "2025-11-25", {server}}}
-            ! failed NoCommonVersion
+            ! failed Answered
             ! close
             "#
         ),
+    );
+}
+
+#[test]
+fn an_answer_that_says_nothing_ends_its_call_and_a_log_does_not() {
+    check_modern(
+        r#"
+        ? call a tools/list
+        < 2 tools/list
+        > raw {"id": 2, "level": "info"}
+        ! ignored
+        > raw {"jsonrpc": "2.0", "id": 2}
+        ! done a Unreadable
+        "#,
     );
 }
 
