@@ -79,8 +79,9 @@ async fn again(
                 error,
             };
             if !declared.covers(&question) {
-                let error = ErrorObject::invalid_params("the client has not declared that");
-                return Err(unanswered(error));
+                let method = question.method();
+                let why = format!("the client has not declared that it answers such a `{method}`");
+                return Err(unanswered(ErrorObject::invalid_params(why)));
             }
             let request = as_request(question).expect("a kind that was declared is known");
             let result = answer(host, request).await.map_err(unanswered)?;

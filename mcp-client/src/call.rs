@@ -111,7 +111,7 @@ impl<T> Call<T> {
     }
 
     /// Asks for reports of progress, and gives them as a stream that ends with the call. Up to
-    /// 64 wait to be taken; beyond it the oldest go.
+    /// 64, and 16 MiB, wait to be taken; beyond it the oldest go.
     pub fn progress_stream(mut self) -> (Self, Feed<ProgressParams>) {
         let (feeder, reports) = feed();
         self.options.progress = true;
@@ -214,9 +214,9 @@ mod tests {
     async fn reports_without_end_leave_room_for_others() {
         let (feeder, reports) = feed();
         let report = || ProgressParams::new(RequestId::from(1), 1.0);
-        feeder.give(|waiting| waiting.push_back(report()));
+        feeder.give(|waiting| waiting.push_back((report(), 0)));
         let feeder = Arc::new(feeder);
-        let take = move |_| feeder.give(|waiting| waiting.push_back(report()));
+        let take = move |_| feeder.give(|waiting| waiting.push_back((report(), 0)));
         let waited = reported(pending::<()>(), reports, Box::new(take));
         let mut waited = pin!(waited);
         // One poll comes to an end.

@@ -304,7 +304,8 @@ impl Client {
     }
 
     /// All that the server notifies of from now on, in order: log messages, changes, and what
-    /// is not in the specification. Up to 256 wait to be taken; beyond it the oldest go.
+    /// is not in the specification. Up to 256, and 16 MiB, wait to be taken; beyond it
+    /// the oldest go.
     #[must_use]
     pub fn notifications(&self) -> Feed<ServerNotification> {
         self.0.hub.notifications()

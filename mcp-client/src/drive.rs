@@ -364,7 +364,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 ClientOutput::Progress(call, report) => {
                     let waiting = self.calls.open.get(&call);
                     if let Some(to) = waiting.and_then(|call| call.takes.progress.as_ref()) {
-                        to.give(|reports| push_bounded(reports, report, REPORTS));
+                        let size = self.received.len();
+                        to.give(|reports| push_bounded(reports, report, size, REPORTS));
                     }
                 }
                 ClientOutput::Done(call, outcome) => self.calls.done(call, outcome, self.written),
@@ -417,7 +418,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             }
             (notification, stream) => {
                 let changes = stream.map(|stream| &*stream.changes);
-                self.hub.heard(notification, changes);
+                self.hub.heard(notification, self.received.len(), changes);
             }
         }
     }

@@ -23,9 +23,10 @@ pub enum ClientError {
     /// give the result as it is.
     #[error("the tool failed: {}", words(.0))]
     Tool(Box<CallToolResult>),
-    /// The output does not fit the schema that its tool has declared. Only where outputs
+    /// The output does not fit the schema that its tool has declared, or that is of no use, which
+    /// `why` says then. Only where outputs
     /// [are validated](crate#features).
-    #[error("the output does not fit: {why}")]
+    #[error("the output is not accepted: {why}")]
     Invalid {
         /// What is wrong.
         why: String,

@@ -1,6 +1,6 @@
 //! What belongs to a client and not to one of its connections: who hears of what, and what is kept.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mcp_protocol::ServerNotification;
@@ -23,15 +23,16 @@ pub(crate) type Changes = Feeder<Change>;
 impl Changes {
     /// Adds a change, unless it is waiting to be taken already.
     pub(crate) fn tell(&self, change: Change) {
-        self.give(|waiting: &mut VecDeque<Change>| {
-            if waiting.contains(&change) || waiting.contains(&Change::Everything) {
+        self.give(|waiting| {
+            let mut waits = waiting.iter().map(|(waits, _)| waits);
+            if waits.any(|waits| *waits == change || *waits == Change::Everything) {
                 return;
             }
             if waiting.len() >= CHANGES {
                 waiting.clear();
-                waiting.push_back(Change::Everything);
+                waiting.push_back((Change::Everything, 0));
             } else {
-                waiting.push_back(change);
+                waiting.push_back((change, 0));
             }
         });
     }
@@ -65,8 +66,14 @@ impl Hub {
         }
     }
 
-    /// The server has notified of something, maybe on a stream that somebody listens to.
-    pub(crate) fn heard(&self, notification: ServerNotification, stream: Option<&Changes>) {
+    /// The server has notified of something in so many bytes, maybe on a stream that somebody
+    /// listens to.
+    pub(crate) fn heard(
+        &self,
+        notification: ServerNotification,
+        size: usize,
+        stream: Option<&Changes>,
+    ) {
         let change = change(&notification);
         if let Some(change) = &change {
             self.cache.forget(change);
@@ -87,7 +94,7 @@ impl Hub {
         }
         state.notified.retain(Feeder::is_wanted);
         for to in &state.notified {
-            to.give(|waiting| push_bounded(waiting, notification.clone(), NOTIFICATIONS));
+            to.give(|waiting| push_bounded(waiting, notification.clone(), size, NOTIFICATIONS));
         }
     }
 

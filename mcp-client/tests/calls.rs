@@ -411,6 +411,13 @@ async fn what_was_not_declared_is_not_answered() {
         "{error}"
     );
     silence(&mut server).await;
+    let called = call(&client, "unknown");
+    let questions = json!({ "own": { "method": "own/kind" } });
+    server
+        .serve("tools/call", needs(Some(questions), None))
+        .await;
+    let error = called.await.unwrap().unwrap_err().to_string();
+    assert!(error.contains("`own/kind`"), "{error}");
 
     let (_client, mut server) = legacy(builder().host(Yes(asked.clone()))).await;
     let mut request = page;
