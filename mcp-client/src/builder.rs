@@ -93,6 +93,10 @@ impl ClientBuilder {
 
     /// How long a call waits for its outcome, or for the next report of progress if it
     /// asks for some. Default 60 s; [`Duration::MAX`] is for ever. Calls may set their own.
+    ///
+    /// What the [`Host`] takes to answer is no part of it: a server of 2026-07-28 is called again
+    /// with the answer, and of an older one no call is late while a question is open, though
+    /// none takes longer than [`longest`](Self::longest).
     pub fn timeout(mut self, time: Duration) -> Self {
         self.options.timeout = Some(time);
         self
@@ -128,7 +132,7 @@ impl ClientBuilder {
     }
 
     /// Whether lists and contents of resources are kept for as long as the server allows, up to
-    /// a day and up to 256 of them, and given again without asking. Default yes. Changes that
+    /// a day, 256 of them and 16 MiB, beyond which none is added, and given again without asking. Default yes. Changes that
     /// the server tells of end it sooner. 2026-07-28 only; nobody else gets what is kept here.
     pub fn cache(mut self, caches: bool) -> Self {
         self.caches = caches;

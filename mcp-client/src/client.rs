@@ -96,7 +96,7 @@ impl Client {
 
     /// Starts a server and connects to it, with all defaults of [`ClientBuilder`] and of
     /// [`ServerCommand`](mcp_transport_stdio::child::ServerCommand). The client has the name of
-    /// this crate.
+    /// this crate. No arguments are `[""; 0]`: of `[]` it cannot be told what they would be.
     ///
     /// # Errors
     ///
