@@ -26,6 +26,7 @@ pub(crate) async fn complete(
 ) -> Result<(ServerResult, bool), ClientError> {
     let most = client.rounds();
     let mut next = request.clone();
+    let mut pause = PAUSE;
     for round in 0..=most {
         let result = client.attempt(next, options, takes()).await?;
         let needs = match *result {
@@ -35,18 +36,28 @@ pub(crate) async fn complete(
         if round == most {
             break;
         }
-        let asks = needs.input_requests.is_some();
+        let asks = needs
+            .input_requests
+            .as_ref()
+            .is_some_and(|asks| !asks.is_empty());
+        if !asks && needs.request_state.is_none() {
+            let why = "the server needs something, and does not say what";
+            return Err(ClientError::protocol(why));
+        }
         next = again(&request, client.host(), needs).await?;
         if !asks {
             // It wants nothing but time.
-            sleep(PAUSE * u32::try_from(round + 1).unwrap_or(1)).await;
+            sleep(pause).await;
+            pause = (2 * pause).min(LONGEST_PAUSE);
         }
     }
     Err(ClientError::TooManyRounds { rounds: most })
 }
 
-/// After the first round without a question. After others as often as there were rounds.
+/// After the first round without a question. After each other it is twice as long.
 const PAUSE: Duration = Duration::from_millis(100);
+
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// The same request with the answers to what is needed. Those to earlier questions are in the
 /// server's own state, if it still wants them.
@@ -56,7 +67,10 @@ async fn again(
     needs: InputRequiredResult,
 ) -> Result<ClientRequest, ClientError> {
     let mut answers = None;
-    if let Some(questions) = needs.input_requests {
+    if let Some(questions) = needs
+        .input_requests
+        .filter(|questions| !questions.is_empty())
+    {
         let declared = host.capabilities();
         let given = answers.insert(BTreeMap::new());
         for (name, question) in questions {
@@ -65,8 +79,9 @@ async fn again(
                 error,
             };
             if !declared.covers(&question) {
-                let error = ErrorObject::invalid_params("the client has not declared that");
-                return Err(unanswered(error));
+                let method = question.method();
+                let why = format!("the client has not declared that it answers such a `{method}`");
+                return Err(unanswered(ErrorObject::invalid_params(why)));
             }
             let request = as_request(question).expect("a kind that was declared is known");
             let result = answer(host, request).await.map_err(unanswered)?;

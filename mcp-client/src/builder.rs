@@ -7,7 +7,7 @@ use mcp_protocol::ProtocolVersion;
 use mcp_protocol::connection::{CallOptions, ClientConfig};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::Implementation;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::client::{Client, Inner};
 use crate::connect::{Made, Opening, Plan, Source, Status, open, supervise};
@@ -93,6 +93,10 @@ impl ClientBuilder {
 
     /// How long a call waits for its outcome, or for the next report of progress if it
     /// asks for some. Default 60 s; [`Duration::MAX`] is for ever. Calls may set their own.
+    ///
+    /// What the [`Host`] takes to answer is no part of it: a server of 2026-07-28 is called again
+    /// with the answer, and of an older one no call is late while a question is open, though
+    /// none takes longer than [`longest`](Self::longest).
     pub fn timeout(mut self, time: Duration) -> Self {
         self.options.timeout = Some(time);
         self
@@ -112,7 +116,8 @@ impl ClientBuilder {
     }
 
     /// How many calls are in flight at once, at least one. Default: any number. Others wait for
-    /// their turn, which is no part of their timeout.
+    /// their turn, which is no part of their timeout. For each question of the server that is
+    /// open it is one more, so that a [`Host`] can call the server to answer.
     pub fn max_in_flight(mut self, most: usize) -> Self {
         self.in_flight = Some(most);
         self
@@ -127,7 +132,7 @@ impl ClientBuilder {
     }
 
     /// Whether lists and contents of resources are kept for as long as the server allows, up to
-    /// a day and up to 256 of them, and given again without asking. Default yes. Changes that
+    /// a day, 256 of them and 16 MiB, beyond which none is added, and given again without asking. Default yes. Changes that
     /// the server tells of end it sooner. 2026-07-28 only; nobody else gets what is kept here.
     pub fn cache(mut self, caches: bool) -> Self {
         self.caches = caches;
@@ -191,7 +196,7 @@ impl ClientBuilder {
 
     pub(crate) async fn open<S: Source>(mut self, mut source: S) -> Result<Client, ClientError> {
         self.config.capabilities = self.host.capabilities().into();
-        let hub = Arc::new(Hub::default());
+        let hub = Arc::new(Hub::new(self.in_flight));
         let plan = Plan {
             config: self.config,
             opening: self.opening,
@@ -214,7 +219,6 @@ impl ClientBuilder {
             host: self.host,
             options: self.options,
             rounds: self.rounds,
-            turns: self.in_flight.map(|most| Semaphore::new(most.max(1))),
             caches: self.caches,
             restarts: self.restarts,
             #[cfg(feature = "validate")]

@@ -11,11 +11,14 @@ use std::time::Duration;
 
 use mcp_protocol::connection::Change;
 use mcp_protocol::types::TtlMs;
-use mcp_protocol::{ClientRequest, Method, ServerResult};
+use mcp_protocol::{ClientRequest, Method, RawJson, ServerResult};
 use tokio::time::Instant;
 
 /// Results kept at once. One more is not kept.
 const ENTRIES: usize = 256;
+
+/// Bytes of the results kept at once. One that is too much is not kept.
+const BYTES: usize = 16 << 20;
 
 /// A result is kept no longer than this, whatever the server says.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -29,9 +32,15 @@ pub(crate) struct Cache(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    kept: HashMap<Key, (Instant, ServerResult)>,
+    kept: HashMap<Key, Kept>,
     /// How often something was forgotten: a result that was asked for before is not kept.
     age: u64,
+}
+
+struct Kept {
+    until: Instant,
+    result: ServerResult,
+    size: usize,
 }
 
 impl Cache {
@@ -39,18 +48,32 @@ impl Cache {
     pub(crate) fn get(&self, key: &Key) -> (Option<ServerResult>, u64) {
         let state = self.lock();
         let kept = state.kept.get(key);
-        let fresh = kept.filter(|(until, _)| *until > Instant::now());
-        (fresh.map(|(_, result)| result.clone()), state.age)
+        let fresh = kept.filter(|kept| kept.until > Instant::now());
+        (fresh.map(|kept| kept.result.clone()), state.age)
     }
 
     /// Keeps a result that was asked for when the cache was so old.
     pub(crate) fn put(&self, key: Key, age: u64, result: &ServerResult) {
         let time = Duration::from(ttl(result).unwrap_or_default()).min(LONGEST);
+        if time == Duration::ZERO {
+            return;
+        }
+        let size = RawJson::encode(result).map_or(usize::MAX, |json| json.as_str().len());
         let mut state = self.lock();
         let now = Instant::now();
-        state.kept.retain(|_, (until, _)| *until > now);
-        if time > Duration::ZERO && state.age == age && state.kept.len() < ENTRIES {
-            state.kept.insert(key, (now + time, result.clone()));
+        state.kept.retain(|of, kept| kept.until > now && *of != key);
+        let bytes = state.kept.values().map(|kept| kept.size).sum::<usize>();
+        let has_room = state.kept.len() < ENTRIES && bytes.saturating_add(size) <= BYTES;
+        if state.age == age && has_room {
+            let (until, result) = (now + time, result.clone());
+            state.kept.insert(
+                key,
+                Kept {
+                    until,
+                    result,
+                    size,
+                },
+            );
         }
     }
 

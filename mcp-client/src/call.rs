@@ -111,7 +111,7 @@ impl<T> Call<T> {
     }
 
     /// Asks for reports of progress, and gives them as a stream that ends with the call. Up to
-    /// 64 wait to be taken; beyond it the oldest go.
+    /// 64, and 16 MiB, wait to be taken; beyond it the oldest go.
     pub fn progress_stream(mut self) -> (Self, Feed<ProgressParams>) {
         let (feeder, reports) = feed();
         self.options.progress = true;
@@ -130,7 +130,8 @@ impl<T> Call<T> {
             listener,
         } = self;
         let request = request?;
-        let key = cache::key(&request).filter(|_| client.0.caches);
+        let keeps = client.0.caches && !client.is_closed();
+        let key = cache::key(&request).filter(|_| keeps);
         let cached = key.as_ref().map(|key| client.0.hub.cache.get(key));
         let (kept, age) = cached.unwrap_or_default();
         if let Some(kept) = kept.filter(|_| !is_fresh) {
@@ -161,6 +162,10 @@ impl<T> Call<T> {
     }
 }
 
+/// Reports that are passed on in one go, or who awaits a call could do nothing else while
+/// its server reports more.
+const IN_ONE_GO: usize = 8;
+
 /// Waits for a call, and passes on how far it gets, to the last.
 async fn reported<O>(
     call: impl Future<Output = O>,
@@ -170,9 +175,19 @@ async fn reported<O>(
     let mut call = pin!(call);
     poll_fn(|cx| {
         let outcome = call.as_mut().poll(cx);
-        while let Poll::Ready(Some(report)) = reports.poll(cx) {
+        // After the outcome no more come.
+        let most = if outcome.is_ready() {
+            usize::MAX
+        } else {
+            IN_ONE_GO
+        };
+        for _ in 0..most {
+            let Poll::Ready(Some(report)) = reports.poll(cx) else {
+                return outcome;
+            };
             take(report);
         }
+        cx.waker().wake_by_ref();
         outcome
     })
     .await
@@ -184,5 +199,28 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use mcp_protocol::RequestId;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn reports_without_end_leave_room_for_others() {
+        let (feeder, reports) = feed();
+        let report = || ProgressParams::new(RequestId::from(1), 1.0);
+        feeder.give(|waiting| waiting.push_back((report(), 0)));
+        let feeder = Arc::new(feeder);
+        let take = move |_| feeder.give(|waiting| waiting.push_back((report(), 0)));
+        let waited = reported(pending::<()>(), reports, Box::new(take));
+        let mut waited = pin!(waited);
+        // One poll comes to an end.
+        let first = poll_fn(|cx| Poll::Ready(waited.as_mut().poll(cx)));
+        assert!(first.await.is_pending());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mcp_protocol::connection::{CallOptions, Peer};
 use mcp_protocol::tool::{ToolArgs, decode_output, encode_arguments};
@@ -13,7 +13,7 @@ use mcp_protocol::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::builder::ClientBuilder;
 use crate::call::{Call, Read};
@@ -44,6 +44,24 @@ use crate::link::{Link, Outcome, Takes};
 #[derive(Clone)]
 pub struct Client(pub(crate) Arc<Inner>);
 
+/// A [`Client`] that does not keep its connection open. Made by [`Client::downgrade`].
+#[derive(Clone)]
+pub struct WeakClient(Weak<Inner>);
+
+impl WeakClient {
+    /// The client, unless the last handle to it was dropped.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Client> {
+        self.0.upgrade().map(Client)
+    }
+}
+
+impl Debug for WeakClient {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WeakClient").finish_non_exhaustive()
+    }
+}
+
 pub(crate) struct Inner {
     pub(crate) status: watch::Receiver<Status>,
     pub(crate) stop: watch::Sender<bool>,
@@ -53,7 +71,6 @@ pub(crate) struct Inner {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) options: CallOptions,
     pub(crate) rounds: usize,
-    pub(crate) turns: Option<Semaphore>,
     pub(crate) caches: bool,
     pub(crate) restarts: bool,
     #[cfg(feature = "validate")]
@@ -79,7 +96,7 @@ impl Client {
 
     /// Starts a server and connects to it, with all defaults of [`ClientBuilder`] and of
     /// [`ServerCommand`](mcp_transport_stdio::child::ServerCommand). The client has the name of
-    /// this crate.
+    /// this crate. No arguments are `[""; 0]`: of `[]` it cannot be told what they would be.
     ///
     /// # Errors
     ///
@@ -138,6 +155,25 @@ impl Client {
         // The driver may have ended by itself.
         self.0.stop.send_replace(true);
         self.closed().await
+    }
+
+    /// Whether the connection has ended, or is about to, and there will be no other: every call
+    /// fails.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        let ends = match &*self.0.status.borrow() {
+            Status::Up(link) => !self.0.restarts && link.is_closed(),
+            Status::Down(_) => !self.0.restarts,
+            Status::Ended(_) => true,
+        };
+        // Without a driver there is nobody to set the status.
+        ends || *self.0.stop.borrow() || self.0.status.has_changed().is_err()
+    }
+
+    /// A handle that does not keep the connection open: for a [`Host`], which the client keeps.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakClient {
+        WeakClient(Arc::downgrade(&self.0))
     }
 
     /// Waits until the connection has ended and there will be no other, and does nothing to
@@ -229,7 +265,8 @@ impl Client {
 
     /// Notifies the server of something, if its revision has such a notification and it is
     /// there. A report of progress is passed on if a question of the server's that is still open
-    /// has asked for it, and says more than the last.
+    /// has asked for it, and says more than the last. Where a call would be
+    /// [`ClientError::Unread`], it is left out with a warning.
     pub fn notify(&self, notification: ClientNotification) {
         if let Status::Up(link) = &*self.0.status.borrow() {
             link.notify(notification);
@@ -267,7 +304,8 @@ impl Client {
     }
 
     /// All that the server notifies of from now on, in order: log messages, changes, and what
-    /// is not in the specification. Up to 256 wait to be taken; beyond it the oldest go.
+    /// is not in the specification. Up to 256, and 16 MiB, wait to be taken; beyond it
+    /// the oldest go.
     #[must_use]
     pub fn notifications(&self) -> Feed<ServerNotification> {
         self.0.hub.notifications()
@@ -374,13 +412,17 @@ impl Client {
         arguments: Result<RawJson, E>,
         read: Read<T>,
     ) -> Call<T> {
-        let request = arguments
-            .map(|arguments| {
-                let mut params = CallToolParams::new(name);
-                params.arguments = Some(arguments).filter(|arguments| !arguments.is_null());
-                ClientRequest::CallTool(params)
-            })
-            .map_err(|error| ClientError::Arguments(Arc::new(error)));
+        let arguments = arguments.map_err(|error| ClientError::Arguments(Arc::new(error)));
+        let request = arguments.and_then(|arguments| {
+            let arguments = Some(arguments).filter(|arguments| !arguments.is_null());
+            let mut objects = arguments.iter().map(|json| json.as_str().starts_with('{'));
+            if objects.any(|is_object| !is_object) {
+                return Err(ClientError::Arguments(Arc::new(NoObject)));
+            }
+            let mut params = CallToolParams::new(name);
+            params.arguments = arguments;
+            Ok(ClientRequest::CallTool(params))
+        });
         Call::new(self.clone(), request, read)
     }
 
@@ -409,8 +451,8 @@ impl Client {
         options: CallOptions,
         takes: Takes,
     ) -> Outcome {
-        let _turn = match &self.0.turns {
-            Some(turns) => turns.acquire().await.ok(),
+        let _turn = match &self.0.hub.turns {
+            Some(turns) => Some(turns.take().await),
             None => None,
         };
         let link = self.link(&request.method(), options).await?;
@@ -459,6 +501,11 @@ impl Client {
         }
     }
 }
+
+/// Why arguments that are JSON are none.
+#[derive(Debug, thiserror::Error)]
+#[error("they are no object")]
+struct NoObject;
 
 fn not_sent(report: &Arc<Closed>) -> ClientError {
     ClientError::Closed {

@@ -5,7 +5,11 @@
 //! remembered while this process lives.
 
 use std::future::{Future, pending};
+#[cfg(feature = "stdio")]
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+#[cfg(feature = "stdio")]
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use mcp_protocol::connection::{
@@ -48,8 +52,8 @@ pub(crate) trait Source: Send + 'static {
     /// Whether there can be another connection.
     fn is_lasting(&self) -> bool;
 
-    /// What the outcome of an opening is remembered by.
-    fn name(&self) -> Option<String>;
+    /// What the outcome of an opening is remembered by: a hash, for there may be secrets in it.
+    fn name(&self) -> Option<u64>;
 }
 
 /// A transport that somebody else has made, and the next one if there can be one.
@@ -68,7 +72,7 @@ impl<T: Transport> Source for Made<T> {
         self.0.is_some()
     }
 
-    fn name(&self) -> Option<String> {
+    fn name(&self) -> Option<u64> {
         None
     }
 }
@@ -88,8 +92,9 @@ impl Source for mcp_transport_stdio::child::ServerCommand {
         true
     }
 
-    fn name(&self) -> Option<String> {
-        Some(format!("{self:?}"))
+    fn name(&self) -> Option<u64> {
+        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        Some(KEYS.hash_one(self))
     }
 }
 
@@ -159,18 +164,23 @@ pub(crate) async fn open<S: Source>(
 ) -> Result<Connection<S::Transport>, ClientError> {
     let began = Instant::now();
     let name = source.name().filter(|_| plan.may_fall_back());
-    let remembered = name.as_ref().is_some_and(|name| memory::is_legacy(name));
+    let mut remembered = name.filter(|name| memory::is_legacy(*name));
     let mut opening = match remembered {
-        true => Opening::Legacy,
-        false => plan.opening,
+        Some(_) => Opening::Legacy,
+        None => plan.opening,
     };
     loop {
         let (transport, process) = source.open().await?;
-        let left = plan.connect_timeout.saturating_sub(began.elapsed());
+        let mut left = plan.connect_timeout.saturating_sub(began.elapsed());
+        if remembered.is_some() {
+            // If it is not so any more, there is to be time for the other way.
+            left /= 2;
+        }
         let config = Arc::new(plan.config(opening, left));
         let mut driver = Driver::new(
             ClientConnection::new(config),
             transport.split(),
+            process.clone(),
             plan.host.clone(),
             plan.hub.clone(),
             stopped(stop.clone()),
@@ -190,8 +200,9 @@ pub(crate) async fn open<S: Source>(
             None
         } else if opening == Opening::Auto && plan.may_fall_back() && died_of_probe(&error) {
             Some(Opening::Legacy)
-        } else if opening != plan.opening && remembered && is_refusal(&error) {
-            Some(Opening::Auto)
+        } else if let Some(name) = remembered.take() {
+            memory::set_legacy(name, false);
+            Some(plan.opening)
         } else {
             None
         };
@@ -212,14 +223,6 @@ fn died_of_probe(error: &NegotiationError) -> bool {
             error: CallError::Lost
         }
     )
-}
-
-/// Whether a server has said that this is not how to open.
-fn is_refusal(error: &NegotiationError) -> bool {
-    match error {
-        NegotiationError::Failed { error, .. } => matches!(error, CallError::Refused(_)),
-        _ => true,
-    }
 }
 
 async fn failed<R, W>(
@@ -340,7 +343,7 @@ async fn unanswered(link: &Link, every: Option<Duration>) {
         let ping = ClientRequest::Ping(EmptyParams::new());
         let outcome = link.call(ping, options, Takes::default()).outcome().await;
         missed = match outcome {
-            Some(Err(ClientError::TimedOut { .. })) => missed + 1,
+            Some(Err(ClientError::TimedOut { .. } | ClientError::Unread { .. })) => missed + 1,
             _ => 0,
         };
     }
@@ -381,16 +384,16 @@ mod memory {
     use std::collections::BTreeSet;
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
-    static LEGACY: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static LEGACY: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
     /// Command lines that are remembered. Beyond it all are forgotten, which costs a probe each.
     const MOST: usize = 1_000;
 
-    pub(super) fn is_legacy(name: &str) -> bool {
-        legacy().contains(name)
+    pub(super) fn is_legacy(name: u64) -> bool {
+        legacy().contains(&name)
     }
 
-    pub(super) fn set_legacy(name: String, is: bool) {
+    pub(super) fn set_legacy(name: u64, is: bool) {
         let mut legacy = legacy();
         if !is {
             legacy.remove(&name);
@@ -402,7 +405,7 @@ mod memory {
         }
     }
 
-    fn legacy() -> MutexGuard<'static, BTreeSet<String>> {
+    fn legacy() -> MutexGuard<'static, BTreeSet<u64>> {
         LEGACY.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -29,12 +29,15 @@ use crate::feed::push_bounded;
 use crate::host::{Host, answer};
 use crate::hub::Hub;
 use crate::link::{Command, Link, NewCall, Outcome, Takes, Ticket};
+use crate::process::Process;
+use crate::turns::Turns;
 
 /// Bytes that are gathered before they are written although more is at hand.
 const GATHER: usize = 64 << 10;
 
-/// Bytes that may wait to be written. Beyond it nothing is taken of callers or of the server,
-/// or a server that does not read could fill the memory.
+/// Bytes that may wait to be written. Beyond it no call begins and nothing is notified, and
+/// beyond twice of it the server is not read, for it may ask: otherwise one that does not read
+/// could fill the memory. What it takes to end a call is small and always taken.
 const OUTPUT: usize = 64 << 20;
 
 /// Reports of progress that wait to be taken. Beyond it the oldest go.
@@ -66,6 +69,7 @@ enum Event {
 /// One connection.
 pub(crate) struct Driver<R, W> {
     connection: ClientConnection,
+    process: Process,
     host: Arc<dyn Host>,
     hub: Arc<Hub>,
     calls: Calls,
@@ -94,6 +98,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     pub(crate) fn new(
         connection: ClientConnection,
         (receiver, sender): (R, W),
+        process: Process,
         host: Arc<dyn Host>,
         hub: Arc<Hub>,
         stop: impl Future<Output = ()> + Send + 'static,
@@ -101,6 +106,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         let (answers, commands) = mpsc::unbounded_channel();
         Self {
             connection,
+            process,
             host,
             hub,
             calls: Calls::default(),
@@ -207,18 +213,16 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         if self.sender.queued() >= GATHER {
             self.write(cx);
         }
-        if self.sender.queued() < OUTPUT {
-            for _ in 0..2 {
-                self.reads_next = !self.reads_next;
-                if let Poll::Ready(wake) = self.poll_turn(cx) {
-                    return Poll::Ready(wake);
-                }
+        for _ in 0..2 {
+            self.reads_next = !self.reads_next;
+            if let Poll::Ready(wake) = self.poll_turn(cx) {
+                return Poll::Ready(wake);
             }
         }
         if self.sender.queued() > 0 {
-            let had_room = self.sender.queued() < OUTPUT;
+            let was_deaf = self.is_deaf();
             self.write(cx);
-            if !had_room && self.sender.queued() < OUTPUT {
+            if was_deaf && !self.is_deaf() {
                 cx.waker().wake_by_ref();
             }
         }
@@ -228,12 +232,20 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         }
     }
 
+    /// Whether so much waits to be written that the server is not to be heard.
+    fn is_deaf(&self) -> bool {
+        self.sender.queued() >= 2 * OUTPUT
+    }
+
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
         if !self.reads_next {
             return match ready!(self.commands.poll_recv(cx)) {
                 Some(command) => Poll::Ready(Wake::Command(command)),
                 None => Poll::Pending,
             };
+        }
+        if self.is_deaf() {
+            return Poll::Pending;
         }
         Poll::Ready(match ready!(self.receiver.poll_receive(cx)) {
             Some(Ok(frame)) => Wake::Received(frame),
@@ -287,7 +299,19 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     fn apply(&mut self, command: Command) {
+        let waiting = self.sender.queued();
         match command {
+            Command::Call(call) if waiting >= OUTPUT => {
+                // Who does not wait any more need not be told.
+                let _ = call.to.send(Err(ClientError::Unread { waiting }));
+            }
+            Command::Notify(notification) if waiting >= OUTPUT => {
+                let method = notification.method();
+                tracing::warn!(
+                    "`{method}` is not sent: {}",
+                    ClientError::Unread { waiting }
+                );
+            }
             Command::Call(call) => self.call(*call),
             Command::Cancel(ticket) => {
                 if let Some(call) = self.calls.tickets.get(&ticket) {
@@ -340,7 +364,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 ClientOutput::Progress(call, report) => {
                     let waiting = self.calls.open.get(&call);
                     if let Some(to) = waiting.and_then(|call| call.takes.progress.as_ref()) {
-                        to.give(|reports| push_bounded(reports, report, REPORTS));
+                        let size = self.received.len();
+                        to.give(|reports| push_bounded(reports, report, size, REPORTS));
                     }
                 }
                 ClientOutput::Done(call, outcome) => self.calls.done(call, outcome, self.written),
@@ -368,12 +393,14 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
 
     fn ask(&mut self, ask: AskId, request: ServerRequest) {
         let host = self.host.clone();
+        let turn = self.hub.turns.as_ref().map(Turns::lend);
         let mut reply = ReplyOnDrop {
             ask,
             outcome: Err(ErrorObject::internal("internal error")),
             to: self.answers.clone(),
         };
         let task = tokio::spawn(async move {
+            let _turn = turn;
             reply.give(answer(&*host, request).await);
         });
         self.asks.0.insert(ask, task.abort_handle());
@@ -391,7 +418,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             }
             (notification, stream) => {
                 let changes = stream.map(|stream| &*stream.changes);
-                self.hub.heard(notification, changes);
+                self.hub.heard(notification, self.received.len(), changes);
             }
         }
     }
@@ -402,11 +429,15 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             Ignored::Junk(_) if !self.has_warned => {
                 self.has_warned = true;
                 let text = String::from_utf8_lossy(&self.received);
+                let text = self.process.redact(&text);
                 let text: String = text.chars().take(SHOWN).collect();
                 tracing::warn!("the server writes what is no message to its output: {text:?}");
             }
-            Ignored::Items(_) => tracing::warn!("left out of a list of the server's: {what}"),
-            _ => tracing::debug!("ignored: {what}"),
+            Ignored::Items(why) => {
+                let why = self.process.redact(why);
+                tracing::warn!("left out of a list of the server's: {why}");
+            }
+            _ => tracing::debug!("ignored: {}", self.process.redact(&what.to_string())),
         }
     }
 }

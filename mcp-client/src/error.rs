@@ -23,9 +23,10 @@ pub enum ClientError {
     /// give the result as it is.
     #[error("the tool failed: {}", words(.0))]
     Tool(Box<CallToolResult>),
-    /// The output does not fit the schema that its tool has declared. Only where outputs
+    /// The output does not fit the schema that its tool has declared, or that is of no use, which
+    /// `why` says then. Only where outputs
     /// [are validated](crate#features).
-    #[error("the output does not fit: {why}")]
+    #[error("the output is not accepted: {why}")]
     Invalid {
         /// What is wrong.
         why: String,
@@ -72,6 +73,13 @@ pub enum ClientError {
     /// Not sent: the server does not offer that, or its revision does not have it.
     #[error("not sent: {0}")]
     Unsupported(Box<CallError>),
+    /// Not sent: so much waits for the server to read it that there is no room. Calls that
+    /// were sent still have their time. More than 64 MiB are not gathered.
+    #[error("the server does not read: {waiting} bytes wait for it")]
+    Unread {
+        /// Bytes that were not written yet.
+        waiting: usize,
+    },
     /// The server has asked something in return that the [`Host`](crate::Host) has not
     /// answered, so the call could not go on.
     #[error("the server's question `{question}` has no answer: {error}")]
@@ -87,8 +95,8 @@ pub enum ClientError {
         /// How often.
         rounds: usize,
     },
-    /// Not sent: the arguments cannot be JSON.
-    #[error("not sent: the arguments are no JSON: {0}")]
+    /// Not sent: the arguments cannot be JSON, or are no object.
+    #[error("not sent: the arguments cannot be: {0}")]
     Arguments(Arc<dyn std::error::Error + Send + Sync>),
 }
 

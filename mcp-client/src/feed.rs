@@ -9,6 +9,12 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
+/// Values that wait to be taken, the oldest first, with the bytes that each keeps in memory.
+pub(crate) type Waiting<T> = VecDeque<(T, usize)>;
+
+/// Bytes that wait to be taken. Beyond it the oldest values go, all but the newest.
+const BYTES: usize = 16 << 20;
+
 /// The end that gives. The other end hears of it when it is dropped.
 pub(crate) struct Feeder<T>(Arc<Mutex<Queue<T>>>);
 
@@ -18,7 +24,7 @@ pub(crate) struct Feeder<T>(Arc<Mutex<Queue<T>>>);
 pub struct Feed<T>(Arc<Mutex<Queue<T>>>);
 
 struct Queue<T> {
-    waiting: VecDeque<T>,
+    waiting: Waiting<T>,
     ended: bool,
     taker: Option<Waker>,
 }
@@ -34,7 +40,7 @@ pub(crate) fn feed<T>() -> (Feeder<T>, Feed<T>) {
 
 impl<T> Feeder<T> {
     /// Changes what waits, and tells who takes.
-    pub(crate) fn give(&self, change: impl FnOnce(&mut VecDeque<T>)) {
+    pub(crate) fn give(&self, change: impl FnOnce(&mut Waiting<T>)) {
         let mut queue = lock(&self.0);
         change(&mut queue.waiting);
         wake(queue);
@@ -67,7 +73,7 @@ impl<T> Feed<T> {
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<Option<T>> {
         let mut queue = lock(&self.0);
         match queue.waiting.pop_front() {
-            Some(value) => Poll::Ready(Some(value)),
+            Some((value, _)) => Poll::Ready(Some(value)),
             None if queue.ended => Poll::Ready(None),
             None => {
                 queue.taker = Some(cx.waker().clone());
@@ -92,12 +98,14 @@ impl<T> Debug for Feed<T> {
     }
 }
 
-/// Adds a value at the end, in place of the oldest if there are as many as this.
-pub(crate) fn push_bounded<T>(waiting: &mut VecDeque<T>, value: T, most: usize) {
-    if waiting.len() >= most {
+/// Adds a value of so many bytes at the end, in place of the oldest if there are as many as this,
+/// or too many bytes.
+pub(crate) fn push_bounded<T>(waiting: &mut Waiting<T>, value: T, size: usize, most: usize) {
+    waiting.push_back((value, size));
+    let bytes = |waiting: &Waiting<T>| waiting.iter().map(|(_, size)| size).sum::<usize>();
+    while waiting.len() > most || (waiting.len() > 1 && bytes(waiting) > BYTES) {
         waiting.pop_front();
     }
-    waiting.push_back(value);
 }
 
 fn wake<T>(mut queue: MutexGuard<'_, Queue<T>>) {

@@ -1,5 +1,7 @@
 //! What a server may ask of the application that uses it.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use mcp_protocol::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitMode,
@@ -13,6 +15,9 @@ use mcp_protocol::{ClientResult, ErrorObject, ServerRequest};
 /// it is the same. Each question is answered in a task of its own or in that of the call that
 /// it belongs to, so a method may take its time and may call the server; it is dropped
 /// when the server, or who made the call, does not want the answer any more.
+///
+/// A client keeps its host. So a host that keeps a [`Client`](crate::Client), and not a
+/// [`WeakClient`](crate::WeakClient), keeps the connection open for ever, unless it is closed.
 ///
 /// What is not in [`capabilities`](Self::capabilities) is refused without being passed on. A
 /// panic costs the answer and nothing else. Up to 2025-11-25 the parameters may have a progress
@@ -85,6 +90,29 @@ pub trait Host: Send + Sync + 'static {
 impl Host for () {
     fn capabilities(&self) -> ClientCapabilities {
         ClientCapabilities::new()
+    }
+}
+
+/// Is the host that it points to.
+#[async_trait]
+impl<H: Host + ?Sized> Host for Arc<H> {
+    fn capabilities(&self) -> ClientCapabilities {
+        (**self).capabilities()
+    }
+
+    async fn elicit(&self, question: ElicitParams) -> Result<ElicitResult, ErrorObject> {
+        (**self).elicit(question).await
+    }
+
+    async fn sample(
+        &self,
+        params: CreateMessageParams,
+    ) -> Result<CreateMessageResult, ErrorObject> {
+        (**self).sample(params).await
+    }
+
+    async fn roots(&self) -> Result<Vec<Root>, ErrorObject> {
+        (**self).roots().await
     }
 }
 

@@ -1,6 +1,6 @@
 //! What belongs to a client and not to one of its connections: who hears of what, and what is kept.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mcp_protocol::ServerNotification;
@@ -9,6 +9,7 @@ use mcp_protocol::types::{LoggingLevel, SubscriptionFilter};
 
 use crate::cache::Cache;
 use crate::feed::{Feed, Feeder, feed, push_bounded};
+use crate::turns::Turns;
 
 /// Different changes that wait to be taken. Beyond it they become one: everything.
 const CHANGES: usize = 64;
@@ -22,15 +23,16 @@ pub(crate) type Changes = Feeder<Change>;
 impl Changes {
     /// Adds a change, unless it is waiting to be taken already.
     pub(crate) fn tell(&self, change: Change) {
-        self.give(|waiting: &mut VecDeque<Change>| {
-            if waiting.contains(&change) || waiting.contains(&Change::Everything) {
+        self.give(|waiting| {
+            let mut waits = waiting.iter().map(|(waits, _)| waits);
+            if waits.any(|waits| *waits == change || *waits == Change::Everything) {
                 return;
             }
             if waiting.len() >= CHANGES {
                 waiting.clear();
-                waiting.push_back(Change::Everything);
+                waiting.push_back((Change::Everything, 0));
             } else {
-                waiting.push_back(change);
+                waiting.push_back((change, 0));
             }
         });
     }
@@ -40,6 +42,7 @@ impl Changes {
 #[derive(Default)]
 pub(crate) struct Hub {
     pub(crate) cache: Cache,
+    pub(crate) turns: Option<Arc<Turns>>,
     state: Mutex<State>,
 }
 
@@ -51,11 +54,26 @@ struct State {
     subscribed: BTreeMap<String, usize>,
     notified: Vec<Feeder<ServerNotification>>,
     level: Option<LoggingLevel>,
+    ended: bool,
 }
 
 impl Hub {
-    /// The server has notified of something, maybe on a stream that somebody listens to.
-    pub(crate) fn heard(&self, notification: ServerNotification, stream: Option<&Changes>) {
+    /// Of a client with so many calls in flight at most.
+    pub(crate) fn new(in_flight: Option<usize>) -> Self {
+        Self {
+            turns: in_flight.map(|most| Arc::new(Turns::new(most))),
+            ..Self::default()
+        }
+    }
+
+    /// The server has notified of something in so many bytes, maybe on a stream that somebody
+    /// listens to.
+    pub(crate) fn heard(
+        &self,
+        notification: ServerNotification,
+        size: usize,
+        stream: Option<&Changes>,
+    ) {
         let change = change(&notification);
         if let Some(change) = &change {
             self.cache.forget(change);
@@ -66,7 +84,7 @@ impl Hub {
             (Some(change), None) => {
                 state.listeners.retain(|(listener, filter)| {
                     let listener = listener.upgrade();
-                    if let Some(listener) = listener.as_ref().filter(|_| wants(filter, &change)) {
+                    if let Some(listener) = listener.as_ref().filter(|_| filter.covers(&change)) {
                         listener.tell(change.clone());
                     }
                     listener.is_some()
@@ -76,13 +94,17 @@ impl Hub {
         }
         state.notified.retain(Feeder::is_wanted);
         for to in &state.notified {
-            to.give(|waiting| push_bounded(waiting, notification.clone(), NOTIFICATIONS));
+            to.give(|waiting| push_bounded(waiting, notification.clone(), size, NOTIFICATIONS));
         }
     }
 
     pub(crate) fn notifications(&self) -> Feed<ServerNotification> {
         let (feeder, feed) = feed();
-        self.lock().notified.push(feeder);
+        let mut state = self.lock();
+        if !state.ended {
+            state.notified.retain(Feeder::is_wanted);
+            state.notified.push(feeder);
+        }
         feed
     }
 
@@ -90,7 +112,7 @@ impl Hub {
     pub(crate) fn listen(&self, changes: &Arc<Changes>, filter: &SubscriptionFilter) {
         let listener = Arc::downgrade(changes);
         let listeners = &mut self.lock().listeners;
-        listeners.retain(|(known, _)| !known.ptr_eq(&listener));
+        listeners.retain(|(known, _)| known.strong_count() > 0 && !known.ptr_eq(&listener));
         listeners.push((listener, filter.clone()));
     }
 
@@ -123,7 +145,9 @@ impl Hub {
 
     /// There will be no more connection.
     pub(crate) fn end(&self) {
-        self.lock().notified.clear();
+        let mut state = self.lock();
+        state.ended = true;
+        state.notified.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -141,17 +165,19 @@ fn change(notification: &ServerNotification) -> Option<Change> {
     }
 }
 
-fn wants(filter: &SubscriptionFilter, change: &Change) -> bool {
-    match change {
-        Change::Tools => filter.tools_list_changed == Some(true),
-        Change::Prompts => filter.prompts_list_changed == Some(true),
-        Change::Resources => filter.resources_list_changed == Some(true),
-        // What has changed may be a part of what was subscribed to.
-        Change::Resource(uri) => filter
-            .resource_subscriptions
-            .iter()
-            .flatten()
-            .any(|subscribed| uri.starts_with(subscribed)),
-        _ => true,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_who_does_not_hear_any_more() {
+        let hub = Hub::default();
+        let filter = SubscriptionFilter::new();
+        for _ in 0..100 {
+            drop(hub.notifications());
+            hub.listen(&Arc::new(feed().0), &filter);
+        }
+        let state = hub.lock();
+        assert!(state.notified.len() <= 1 && state.listeners.len() <= 1);
     }
 }

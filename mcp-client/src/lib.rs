@@ -97,6 +97,7 @@ mod hub;
 mod link;
 mod listen;
 mod process;
+mod turns;
 #[cfg(feature = "validate")]
 mod validate;
 
@@ -112,7 +113,7 @@ pub use mcp_transport_stdio::child;
 
 pub use builder::ClientBuilder;
 pub use call::Call;
-pub use client::Client;
+pub use client::{Client, WeakClient};
 pub use connect::Opening;
 pub use error::{ClientError, Closed};
 pub use feed::Feed;

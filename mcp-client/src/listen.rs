@@ -4,12 +4,12 @@
 //! subscribes to resources, and hears of lists unasked.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use mcp_protocol::connection::Change;
+use mcp_protocol::connection::{CallError, Change};
 use mcp_protocol::types::{ListenParams, SubscribeParams, SubscriptionFilter};
 use mcp_protocol::{ClientRequest, Method};
 use tokio::sync::oneshot;
@@ -31,6 +31,7 @@ use crate::link::{self, Link, Pending, Takes};
 pub struct Listening {
     changes: Feed<Change>,
     granted: SubscriptionFilter,
+    failure: Arc<OnceLock<ClientError>>,
     task: JoinHandle<()>,
 }
 
@@ -44,16 +45,24 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// When the server does not offer that, refuses, or does not confirm it in time.
+    /// When the server offers nothing of it, refuses, or does not confirm it in time.
     pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Listening, ClientError> {
         let (changes, feed) = feed();
         let changes = Arc::new(changes);
         let link = self.link(&Method::Listen, self.0.options).await?;
         let open = Open::new(self, link, &filter, &changes).await?;
+        let failure = Arc::default();
         Ok(Listening {
             changes: feed,
             granted: open.granted.clone(),
-            task: tokio::spawn(keep(self.clone(), filter, changes, open)),
+            task: tokio::spawn(listen(
+                self.clone(),
+                filter,
+                changes,
+                open,
+                Arc::clone(&failure),
+            )),
+            failure,
         })
     }
 }
@@ -69,7 +78,15 @@ impl Listening {
         self.changes.next().await
     }
 
-    /// What the server has agreed to tell of, which may be less than was wanted.
+    /// Why there will be no more changes, unless the server has ended the stream as it should.
+    /// A server that was started again is asked for it until it agrees.
+    #[must_use]
+    pub fn failure(&self) -> Option<&ClientError> {
+        self.failure.get()
+    }
+
+    /// What the server has agreed to tell of or, up to 2025-11-25, has declared. It may be less
+    /// than was wanted.
     #[must_use]
     pub fn granted(&self) -> &SubscriptionFilter {
         &self.granted
@@ -90,36 +107,56 @@ impl Drop for Listening {
     }
 }
 
+/// Listens as long as there is something to hear, and notes why it ends.
+async fn listen(
+    client: Client,
+    filter: SubscriptionFilter,
+    changes: Arc<Changes>,
+    open: Open,
+    failure: Arc<OnceLock<ClientError>>,
+) {
+    if let Err(error) = keep(&client, &filter, &changes, open).await {
+        if !client.is_closed() {
+            tracing::warn!("changes are not heard of any more: {error}");
+        }
+        // Before the end is told with `changes`.
+        let _ = failure.set(error);
+    }
+}
+
 /// Listens until the server has said all, whatever happens to the connection.
-async fn keep(client: Client, filter: SubscriptionFilter, changes: Arc<Changes>, mut open: Open) {
+async fn keep(
+    client: &Client,
+    filter: &SubscriptionFilter,
+    changes: &Arc<Changes>,
+    mut open: Open,
+) -> Result<(), ClientError> {
     let mut patient = client.0.options;
     patient.timeout = None;
-    while open.is_lost().await {
+    while open.is_lost().await? {
         let mut delay = SHORTEST;
         open = loop {
-            let Ok(link) = client.link(&Method::Listen, patient).await else {
-                return;
-            };
-            match Open::new(&client, link, &filter, &changes).await {
+            let link = client.link(&Method::Listen, patient).await?;
+            match Open::new(client, link, filter, changes).await {
                 Ok(open) => break open,
                 Err(ClientError::Closed { .. }) => {}
-                Err(ClientError::NoAnswer(why)) if delay < LONGEST => {
-                    tracing::warn!("cannot listen now: {why}; trying again in {delay:?}");
+                Err(error) => {
+                    tracing::warn!("cannot listen now: {error}; trying again in {delay:?}");
                     sleep(delay).await;
-                    delay *= 2;
+                    delay = (2 * delay).min(LONGEST);
                 }
-                Err(error) => return tracing::warn!("cannot listen any more: {error}"),
             }
         };
         changes.tell(Change::Everything);
     }
+    Ok(())
 }
 
 /// How long is waited before a stream that was cut off is opened again.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Beyond it, who cannot listen again gives up.
-const LONGEST: Duration = Duration::from_secs(60);
+/// No longer is waited before the server is asked again.
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// Listening, on one connection.
 struct Open {
@@ -183,39 +220,44 @@ impl Open {
         filter: &SubscriptionFilter,
         changes: &Arc<Changes>,
     ) -> Result<Self, ClientError> {
+        let granted = filter.clone().granted_by(&link.server.capabilities);
+        if granted == SubscriptionFilter::new() && *filter != granted {
+            let error = CallError::NotOffered(Method::Listen);
+            return Err(ClientError::Unsupported(error.into()));
+        }
         client.0.hub.listen(changes, filter);
         let mut subscribed = Subscribed {
             client: client.clone(),
             link,
             uris: Vec::new(),
         };
-        for uri in filter.resource_subscriptions.iter().flatten() {
+        for uri in granted.resource_subscriptions.iter().flatten() {
             client.0.hub.subscribe(uri);
             subscribed.uris.push(uri.clone());
             let request = ClientRequest::Subscribe(SubscribeParams::new(uri));
             client.request(request).await?;
         }
         Ok(Self {
-            granted: filter.clone(),
+            granted,
             way: Way::Subscribed(subscribed),
         })
     }
 
     /// Waits for the end. Whether it is one that nobody has wanted.
-    async fn is_lost(&mut self) -> bool {
+    async fn is_lost(&mut self) -> Result<bool, ClientError> {
         match &mut self.way {
-            Way::Stream(call) => {
-                let outcome = call.outcome().await;
-                if let Some(Err(ClientError::NoAnswer(_))) = outcome {
+            Way::Stream(call) => match call.outcome().await {
+                None | Some(Err(ClientError::Closed { .. })) => Ok(true),
+                Some(Err(ClientError::NoAnswer(_))) => {
                     // The stream was cut off, and the next one may be, too.
                     sleep(SHORTEST).await;
-                    return true;
+                    Ok(true)
                 }
-                matches!(outcome, None | Some(Err(ClientError::Closed { .. })))
-            }
+                Some(outcome) => outcome.map(|_| false),
+            },
             Way::Subscribed(subscribed) => {
                 subscribed.link.closed().await;
-                true
+                Ok(true)
             }
         }
     }

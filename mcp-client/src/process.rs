@@ -6,7 +6,7 @@ use crate::error::Closed;
 pub(crate) use started::Process;
 
 #[cfg(not(feature = "stdio"))]
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Process(());
 
 #[cfg(not(feature = "stdio"))]
@@ -17,6 +17,10 @@ impl Process {
 
     pub(crate) async fn shut_down(&self, closed: Closed) -> Closed {
         closed
+    }
+
+    pub(crate) fn redact(&self, text: &str) -> String {
+        text.to_owned()
     }
 }
 
@@ -33,7 +37,7 @@ mod started {
     /// wait for an answer are told how it ended.
     const EXIT: Duration = Duration::from_secs(1);
 
-    #[derive(Default)]
+    #[derive(Clone, Default)]
     pub(crate) struct Process(pub(crate) Option<ChildHandle>);
 
     impl Process {
@@ -58,6 +62,14 @@ mod started {
                 closed.stderr = child.stderr_tail();
             }
             closed
+        }
+
+        /// A text without the secrets that the process was given.
+        pub(crate) fn redact(&self, text: &str) -> String {
+            match &self.0 {
+                Some(child) => child.redact(text),
+                None => text.to_owned(),
+            }
         }
     }
 }

@@ -13,11 +13,11 @@ use mcp_client::types::{
 };
 use mcp_client::{
     Change, Client, ClientError, ErrorCode, ErrorObject, Host, RawJson, ServerNotification,
-    async_trait,
+    WeakClient, async_trait,
 };
 use serde_json::{Value, json};
 use support::warnings::Warnings;
-use support::{builder, legacy, modern, said};
+use support::{Server, builder, legacy, modern, said};
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -144,6 +144,49 @@ async fn a_question_does_not_hide_that_its_server_is_gone() {
     assert_eq!(server.next().await, None);
     assert_eq!(began.elapsed(), 6 * every);
     assert!(!client.closed().await.by_us);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_calls_the_server_has_a_turn_of_its_own() {
+    let host = Obedient::default();
+    let (client, mut server) = legacy(builder().host(host.clone()).max_in_flight(1)).await;
+    let _ = host.client.set(client.clone());
+    for _ in 0..2 {
+        let called = tokio::spawn(client.call_tool("asks", ()).into_future());
+        let request = server.expect("tools/call").await;
+        server.send(elicit("l", "list")).await;
+        let listed = timeout(PATIENCE, server.serve("tools/list", json!({ "tools": [] })));
+        listed.await.expect("the host has a turn");
+        assert_eq!(server.next().await.unwrap()["id"], "l");
+        // It has given it back.
+        let next = tokio::spawn(client.call_tool("next", ()).into_future());
+        assert!(timeout(PATIENCE, server.next()).await.is_err());
+        server.answer(&request, said("done")).await;
+        called.await.unwrap().unwrap();
+        server.serve("tools/call", said("done")).await;
+        next.await.unwrap().unwrap();
+    }
+
+    // In a later revision the host answers between two turns.
+    let host = Obedient::default();
+    let (client, mut server) = modern(builder().host(host.clone()).max_in_flight(1)).await;
+    let _ = host.client.set(client.clone());
+    let called = tokio::spawn(client.call_tool("asks", ()).into_future());
+    let question =
+        json!({ "method": "elicitation/create", "params": elicit("", "list")["params"] });
+    let needs = json!({ "resultType": "input_required", "inputRequests": { "q": question } });
+    server.serve("tools/call", needs).await;
+    server.serve("tools/list", json!({ "tools": [] })).await;
+    server.serve("tools/call", said("done")).await;
+    called.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_number_of_calls_may_be_in_flight() {
+    let (client, mut server) = modern(builder().max_in_flight(usize::MAX)).await;
+    let call = client.call_tool("any", ()).into_future();
+    let (called, _) = tokio::join!(call, server.serve("tools/call", said("done")));
+    called.unwrap();
 }
 
 /// Covers M01, M02, EL01, SA01, RO01.
@@ -409,17 +452,95 @@ async fn a_stream_ends_when_the_server_ends_it_and_fails_when_it_is_refused() {
     };
     let (listening, ()) = tokio::join!(client.listen(filter()), refused);
     assert!(listening.is_err());
-    let acknowledged = async {
+    let acknowledged = async |server: &mut Server| {
         let request = server.expect("subscriptions/listen").await;
         let meta = json!({ "io.modelcontextprotocol/subscriptionId": request["id"] });
         let params = json!({ "_meta": meta, "notifications": {} });
         server
             .notify("notifications/subscriptions/acknowledged", params)
             .await;
-        server.answer(&request, json!({ "_meta": meta })).await;
+        request
     };
-    let (listening, ()) = tokio::join!(client.listen(filter()), acknowledged);
-    assert_eq!(listening.unwrap().next().await, None);
+    for refused in [false, true] {
+        let (listening, request) = tokio::join!(client.listen(filter()), acknowledged(&mut server));
+        let mut listening = listening.unwrap();
+        if refused {
+            server.refuse(&request, -32603).await;
+        } else {
+            let meta = json!({ "io.modelcontextprotocol/subscriptionId": request["id"] });
+            server.answer(&request, json!({ "_meta": meta })).await;
+        }
+        assert_eq!(listening.next().await, None);
+        let failure = listening.failure();
+        assert_eq!(
+            matches!(failure, Some(ClientError::Rpc(_))),
+            refused,
+            "{failure:?}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_legacy_server_has_not_declared_is_not_granted() {
+    let (client, mut server) = legacy(builder()).await;
+    let prompts = SubscriptionFilter::new().prompts_list_changed(true);
+    let error = client.listen(prompts).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unsupported(_)), "{error}");
+    let (listening, _) = tokio::join!(
+        client.listen(filter().prompts_list_changed(true)),
+        server.serve("resources/subscribe", json!({}))
+    );
+    assert_eq!(*listening.unwrap().granted(), filter());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_lies_below_a_resource_is_told_of_and_what_only_begins_like_it_is_not() {
+    let (client, mut server) = legacy(builder()).await;
+    let (listening, _) = tokio::join!(
+        client.listen(filter()),
+        server.serve("resources/subscribe", json!({}))
+    );
+    for uri in ["file:///ab", "file:///a/b"] {
+        let params = json!({ "uri": uri });
+        server
+            .notify("notifications/resources/updated", params)
+            .await;
+    }
+    let below = Change::Resource("file:///a/b".to_owned());
+    assert_eq!(listening.unwrap().next().await, Some(below));
+}
+
+/// Asks its server, and keeps no handle to it that counts.
+#[derive(Default)]
+struct Weak(OnceCell<WeakClient>);
+
+#[async_trait]
+impl Host for Weak {
+    fn capabilities(&self) -> ClientCapabilities {
+        ClientCapabilities::new().roots(RootsCapability::new())
+    }
+
+    async fn roots(&self) -> Result<Vec<Root>, ErrorObject> {
+        let client = self.0.get().and_then(WeakClient::upgrade);
+        let client = client.expect("it is there while it is asked");
+        client.ping().await.expect("it is answered");
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_may_keep_its_client_without_keeping_it_open() {
+    let host = Arc::new(Weak::default());
+    let (client, mut server) = legacy(builder().host(host.clone())).await;
+    host.0.set(client.downgrade()).unwrap();
+    server
+        .send(json!({ "id": "r", "method": "roots/list" }))
+        .await;
+    server.serve("ping", json!({})).await;
+    assert_eq!(server.next().await.unwrap()["id"], "r");
+    drop(client);
+    assert_eq!(server.next().await, None);
+    assert!(host.0.get().unwrap().upgrade().is_none());
 }
 
 /// Covers B-136, B-138c.
@@ -476,6 +597,7 @@ async fn log_messages_come_at_the_level_that_was_set_in_either_era() {
     );
     client.close().await;
     assert_eq!(heard.next().await, None);
+    assert_eq!(client.notifications().next().await, None);
 
     let (client, mut server) = modern(builder()).await;
     client.set_level(LoggingLevel::Warning).await.unwrap();

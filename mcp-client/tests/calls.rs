@@ -154,7 +154,7 @@ async fn what_was_not_written_is_told_apart_from_what_was() {
     let first = call(&client, "first");
     server.expect("tools/call").await;
     // More than the pipe holds, so that what comes behind it waits.
-    let large = client.call_tool("large", "x".repeat(1 << 20));
+    let large = client.call_tool("large", json!({ "text": "x".repeat(1 << 20) }));
     let large = tokio::spawn(large.into_future());
     let last = call(&client, "last");
     sleep(secs(1)).await;
@@ -334,12 +334,43 @@ async fn a_call_is_made_again_with_the_answers_and_the_state_as_it_came() {
     let third = server.expect("tools/call").await;
     assert_eq!(third["params"]["requestState"], "s2");
     assert_eq!(third["params"].get("inputResponses"), None);
-    server.answer(&third, needs(Some(json!({})), None)).await;
+    let questions = json!({ "one": form() });
+    server.answer(&third, needs(Some(questions), None)).await;
     let fourth = server.expect("tools/call").await;
     assert_eq!(fourth["params"].get("requestState"), None);
     server.answer(&fourth, said("done")).await;
     assert_eq!(text(&called.await.unwrap().unwrap()), "done");
-    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    assert_eq!(asked.load(Ordering::Relaxed), 3);
+}
+
+/// Covers X11.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_needs_time_gets_more_of_it_each_time() {
+    let (client, mut server) = modern(builder()).await;
+    let called = call(&client, "slow");
+    server.serve("tools/call", needs(None, Some("s"))).await;
+    for pause in [100, 200, 400, 800, 1600, 3200, 6400] {
+        let began = Instant::now();
+        let again = server.expect("tools/call").await;
+        assert_eq!(began.elapsed(), Duration::from_millis(pause));
+        assert_eq!(again["params"].get("inputResponses"), None);
+        let none = needs(Some(json!({})), Some("s"));
+        server.answer(&again, none).await;
+    }
+    server.serve("tools/call", said("done")).await;
+    assert_eq!(called.await.unwrap().unwrap(), "done");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_needs_nothing_is_not_called_again() {
+    let (client, mut server) = modern(builder()).await;
+    for questions in [None, Some(json!({}))] {
+        let called = call(&client, "needy");
+        server.serve("tools/call", needs(questions, None)).await;
+        let error = called.await.unwrap().unwrap_err();
+        assert!(matches!(error, ClientError::Protocol { .. }), "{error}");
+        silence(&mut server).await;
+    }
 }
 
 /// Covers X15, SE06c.
@@ -380,6 +411,13 @@ async fn what_was_not_declared_is_not_answered() {
         "{error}"
     );
     silence(&mut server).await;
+    let called = call(&client, "unknown");
+    let questions = json!({ "own": { "method": "own/kind" } });
+    server
+        .serve("tools/call", needs(Some(questions), None))
+        .await;
+    let error = called.await.unwrap().unwrap_err().to_string();
+    assert!(error.contains("`own/kind`"), "{error}");
 
     let (_client, mut server) = legacy(builder().host(Yes(asked.clone()))).await;
     let mut request = page;
@@ -471,6 +509,21 @@ async fn a_result_is_kept_as_long_as_the_server_says_or_until_it_changes() {
         server.serve("tools/list", page(10_000))
     );
     fresh.unwrap();
+    silence(&mut server).await;
+    // It is no answer of a server that is not there.
+    assert!(!client.is_closed());
+    client.close().await;
+    assert!(client.is_closed());
+    assert!(client.list_tools().await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_that_are_no_object_are_not_sent() {
+    let (client, mut server) = modern(builder()).await;
+    for arguments in [json!("text"), json!([1]), json!(1), json!(true)] {
+        let error = client.call_tool("any", arguments).await.unwrap_err();
+        assert!(matches!(error, ClientError::Arguments(_)), "{error}");
+    }
     silence(&mut server).await;
 }
 

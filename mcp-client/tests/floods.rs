@@ -10,10 +10,10 @@ use std::time::Duration;
 use mcp_client::transport::{
     Encode, Frame, Receiver, RequestId, Sender, Transport, TransportError,
 };
-use mcp_client::{ClientNotification, Method, RawJson, ServerNotification};
+use mcp_client::{ClientError, ClientNotification, Method, RawJson, ServerNotification};
 use serde_json::{Value, json};
 use support::{Server, builder, legacy, modern, said};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 const FLOOD: usize = 20_000;
 
@@ -47,6 +47,82 @@ async fn what_nobody_takes_is_bounded_and_the_replies_come_through() {
     }
     let more = timeout(Duration::from_secs(1), heard.next()).await;
     assert!(more.is_err(), "nothing else waits");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_takes_is_bounded_however_large_it_is() {
+    let (client, mut server) = modern(builder()).await;
+    let mut heard = client.notifications();
+    let (call, mut reports) = client.call_tool("chatty", ()).progress_stream();
+    let called = tokio::spawn(call.into_future());
+    let request = server.expect("tools/call").await;
+    let token = &request["params"]["_meta"]["progressToken"];
+    let large = "x".repeat(3 << 20);
+    for number in 1..=8 {
+        let report = json!({ "progressToken": token, "progress": number, "message": large });
+        server.notify("notifications/progress", report).await;
+        let message = json!({ "level": "info", "data": large });
+        server.notify("notifications/message", message).await;
+    }
+    server.answer(&request, said("done")).await;
+    called.await.unwrap().unwrap();
+    // Five have 15 MiB.
+    for number in 4..=8 {
+        assert_eq!(reports.next().await.unwrap().progress, f64::from(number));
+        heard.next().await.unwrap();
+    }
+    assert!(reports.next().await.is_none());
+    client.close().await;
+    assert!(heard.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_that_are_kept_are_bounded_in_all() {
+    let (client, mut server) = modern(builder()).await;
+    let contents = json!([{ "uri": "a:b", "text": "x".repeat(7 << 20) }]);
+    let result = json!({ "contents": contents, "ttlMs": 60_000 });
+    for uri in ["a:1", "a:2", "a:3"] {
+        let read = client.read_resource(uri).into_future();
+        let (read, _) = tokio::join!(read, server.serve("resources/read", result.clone()));
+        read.unwrap();
+    }
+    for uri in ["a:1", "a:2"] {
+        client.read_resource(uri).await.unwrap();
+    }
+    let read = client.read_resource("a:3").into_future();
+    let (read, _) = tokio::join!(read, server.serve("resources/read", result));
+    read.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_to_a_server_that_does_not_read_end_in_time_or_are_refused_at_once() {
+    let (client, mut server) = modern(builder().timeout(Duration::from_secs(3))).await;
+    let large = |size| client.call_tool("large", json!({ "text": "x".repeat(size) }));
+    let began = Instant::now();
+    for call in 1..=5 {
+        let error = large(15 << 20).await.unwrap_err();
+        assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
+        assert_eq!(began.elapsed(), Duration::from_secs(3 * call));
+    }
+    let error = client.call_tool("small", ()).await.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Unread { waiting } if waiting > 70 << 20),
+        "{error}"
+    );
+    let method = Method::from("notifications/own");
+    client.notify(ClientNotification::parse(method, None).unwrap());
+    // The server is heard, and makes room by reading.
+    let mut heard = client.notifications();
+    let message = json!({ "level": "info", "data": "here" });
+    server.notify("notifications/message", message).await;
+    heard.next().await.expect("it is heard");
+    assert_eq!(began.elapsed(), Duration::from_secs(15));
+    for method in ["tools/call", "notifications/cancelled"].repeat(5) {
+        server.expect(method).await;
+    }
+    let call = client.call_tool("small", ()).into_future();
+    let (called, _) = tokio::join!(call, server.serve("tools/call", said("done")));
+    called.unwrap();
 }
 
 /// How many messages come until the client writes no more.

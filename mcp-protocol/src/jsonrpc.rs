@@ -128,6 +128,8 @@ pub struct BadMessage {
     pub error: ErrorObject,
     /// Whether it was meant as a response or a notification, which are never answered.
     pub expects_no_answer: bool,
+    /// Whether it was meant as a response: that to the request of its id, if it has one.
+    pub is_response: bool,
 }
 
 impl BadMessage {
@@ -136,6 +138,7 @@ impl BadMessage {
             id,
             error,
             expects_no_answer: false,
+            is_response: false,
         }
     }
 
@@ -330,6 +333,8 @@ impl<'a> Envelope<'a> {
         let bad = |reason: &str| BadMessage {
             // Answering what is meant as an answer could keep two peers busy for ever.
             expects_no_answer: self.result.is_some() || self.error.is_some(),
+            // Without any of its members, what looks like a log in JSON is none.
+            is_response: self.result.is_some() || self.error.is_some() || self.is_version_2(),
             ..BadMessage::invalid(id.clone(), reason)
         };
         let outcome = match (self.result, self.error) {

@@ -99,6 +99,16 @@ fn an_answer_that_does_not_fit_declines() {
     }
 }
 
+#[test]
+fn an_answer_to_no_field_is_complained_of() {
+    for era in ERAS {
+        let run = everything(era, &[DEFAULTS, &["--answer", "agee=5"]].concat()).ends_with(0);
+        run.says("inspect: `--answer agee=…`: no question has such a field\n");
+        let run = everything(era, &[DEFAULTS, &["--answer", "age=5"]].concat()).ends_with(0);
+        assert!(!run.stderr.contains("no question"), "{run:?}");
+    }
+}
+
 /// What is behind the handshake of a server that sends the user to a web page.
 #[cfg(unix)]
 const PAGE: &str = r#"

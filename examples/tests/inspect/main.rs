@@ -73,7 +73,7 @@ fn everything(era: &str, args: &[&str]) -> Run {
 /// A shell script that is a server of 2025-11-25, from behind the handshake.
 #[cfg(unix)]
 fn script(rest: &str) -> String {
-    let result = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"script","version":"1"}}}"#;
+    let result = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"script","version":"1"}}}"#;
     format!("read initialize; echo '{result}'; read initialized; {rest}")
 }
 

@@ -3,6 +3,8 @@
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use mcp_protocol::ProtocolVersion;
 use mcp_protocol::connection::Change;
 use mcp_protocol::types::{LoggingLevel, SubscriptionFilter};
@@ -37,8 +39,10 @@ impl Source for Played {
         true
     }
 
-    fn name(&self) -> Option<String> {
-        Some(self.name.to_owned())
+    fn name(&self) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        self.name.hash(&mut hasher);
+        Some(hasher.finish())
     }
 }
 
@@ -49,7 +53,9 @@ fn played(name: &'static str) -> (Played, mpsc::UnboundedReceiver<Server>) {
 
 fn introduction() -> Value {
     json!({
-        "protocolVersion": "2025-11-25", "capabilities": { "tools": {}, "logging": {} },
+        "protocolVersion": "2025-11-25", "capabilities": {
+            "tools": { "listChanged": true }, "resources": { "subscribe": true }, "logging": {},
+        },
         "serverInfo": { "name": "played", "version": "1" },
     })
 }
@@ -101,19 +107,68 @@ async fn a_server_that_dies_of_the_probe_is_started_again_and_remembered() {
         let (client, _server) = tokio::join!(builder().open(source), play);
         assert_eq!(client.unwrap().server().version.as_str(), "2025-11-25");
     }
-    // It has learned something new since.
-    let (source, mut servers) = played("dies");
+}
+
+/// Covers D12.
+#[tokio::test(start_paused = true)]
+async fn what_is_remembered_of_a_server_is_forgotten_when_it_fails() {
+    for failure in ["refuses later", "dies later", "is silent later"] {
+        let (source, mut servers) = played(failure);
+        let play = async {
+            let mut server = next(&mut servers).await;
+            let probe = server.expect("server/discover").await;
+            server.refuse(&probe, -32601).await;
+            initialize(&mut server).await;
+        };
+        let (client, ()) = tokio::join!(builder().open(source), play);
+        client.unwrap();
+
+        let (source, mut servers) = played(failure);
+        let play = async {
+            let mut server = next(&mut servers).await;
+            let request = server.expect("initialize").await;
+            match failure {
+                "refuses later" => server.refuse(&request, -32601).await,
+                "dies later" => drop(server),
+                _ => assert_eq!(server.next().await, None),
+            }
+            let mut server = next(&mut servers).await;
+            let result = json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} });
+            server.serve("server/discover", result).await;
+            server
+        };
+        let (client, _server) = tokio::join!(builder().open(source), play);
+        assert_eq!(client.unwrap().server().version.as_str(), "2026-07-28");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_fails_in_both_ways_is_not_started_for_ever() {
+    let (source, mut servers) = played("fails");
     let play = async {
         let mut server = next(&mut servers).await;
-        let request = server.expect("initialize").await;
-        server.refuse(&request, -32601).await;
-        let mut server = next(&mut servers).await;
-        let result = json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} });
-        server.serve("server/discover", result).await;
-        server
+        let probe = server.expect("server/discover").await;
+        server.refuse(&probe, -32601).await;
+        initialize(&mut server).await;
     };
-    let (client, _server) = tokio::join!(builder().open(source), play);
-    assert_eq!(client.unwrap().server().version.as_str(), "2026-07-28");
+    let (client, ()) = tokio::join!(builder().open(source), play);
+    client.unwrap();
+    let (source, mut servers) = played("fails");
+    let play = async {
+        for method in ["initialize", "server/discover", "initialize"] {
+            next(&mut servers).await.expect(method).await;
+        }
+    };
+    let (client, ()) = tokio::join!(builder().open(source), play);
+    assert!(matches!(client, Err(ClientError::Closed { .. })));
+}
+
+#[cfg(feature = "stdio")]
+#[test]
+fn what_is_remembered_is_of_one_environment() {
+    let command = |key: &str| mcp_transport_stdio::child::ServerCommand::new("x").env("KEY", key);
+    assert_eq!(command("one").name(), command("one").name());
+    assert_ne!(command("one").name(), command("two").name());
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,6 +270,36 @@ async fn a_server_that_ends_is_started_again() {
     assert!(closed.by_us);
     assert_eq!(listening.next().await, None);
     assert!(servers.recv().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_was_started_again_is_listened_to_as_soon_as_it_agrees() {
+    let (client, mut server, mut servers) = up(builder().restart(true), "agrees late").await;
+    let filter = SubscriptionFilter::new().resource_subscriptions(vec!["a:b".to_owned()]);
+    let (listening, _) = tokio::join!(
+        client.listen(filter),
+        server.serve("resources/subscribe", json!({}))
+    );
+    let mut listening = listening.unwrap();
+    drop(server);
+    let mut server = next(&mut servers).await;
+    initialize(&mut server).await;
+    let mut began = Instant::now();
+    for delay in [0, 1, 2] {
+        let request = server.expect("resources/subscribe").await;
+        assert_eq!(began.elapsed(), secs(delay));
+        server.refuse(&request, -32603).await;
+        began = Instant::now();
+    }
+    server.serve("resources/subscribe", json!({})).await;
+    assert_eq!(listening.next().await, Some(Change::Everything));
+    assert!(listening.failure().is_none());
+    drop((server, servers));
+    client.close().await;
+    assert_eq!(listening.next().await, None);
+    assert!(
+        matches!(listening.failure(), Some(ClientError::Closed { report, .. }) if report.by_us)
+    );
 }
 
 #[tokio::test(start_paused = true)]

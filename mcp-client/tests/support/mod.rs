@@ -96,7 +96,7 @@ pub(crate) fn builder() -> ClientBuilder {
 
 fn capabilities() -> Value {
     json!({
-        "tools": {}, "prompts": {}, "resources": { "subscribe": true }, "logging": {},
+        "tools": { "listChanged": true }, "prompts": {}, "resources": { "subscribe": true }, "logging": {},
         "completions": {},
     })
 }

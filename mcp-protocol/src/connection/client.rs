@@ -12,6 +12,7 @@ use self::calls::Calls;
 pub(super) use self::calls::Outcome;
 pub use self::calls::{CallError, CallOptions};
 use self::questions::admit;
+use super::after;
 use super::asks::AskId;
 use super::batches::{BatchId, Batches};
 use super::calls::CallId;
@@ -109,6 +110,7 @@ impl Question {
 pub struct ClientConnection {
     config: Arc<ClientConfig>,
     stage: Stage,
+    opens_until: Option<Instant>,
     calls: Calls,
     questions: BTreeMap<AskId, Question>,
     asked: u64,
@@ -126,6 +128,7 @@ impl ClientConnection {
         Self {
             config,
             stage: Stage::New,
+            opens_until: None,
             calls: Calls::default(),
             questions: BTreeMap::new(),
             asked: 0,
@@ -210,6 +213,8 @@ impl ClientConnection {
     /// [`ClientOutput::Connected`] or [`ClientOutput::Failed`].
     pub fn connect(&mut self, now: Instant) {
         if matches!(self.stage, Stage::New) {
+            let limits = &self.config.limits;
+            self.opens_until = Some(after(now, limits.probe.saturating_add(limits.initialize)));
             let next = negotiate::begin(&self.config);
             self.proceed(next, now);
         }
@@ -298,7 +303,7 @@ impl ClientConnection {
     }
 
     fn bad(&mut self, bad: BadMessage, now: Instant) {
-        if bad.expects_no_answer && bad.id.is_some() {
+        if bad.is_response && bad.id.is_some() {
             let why = bad.error.message.into_owned();
             self.answered(bad.id, Err(unreadable(why)), now);
         } else {
@@ -330,7 +335,7 @@ impl ClientConnection {
     ) {
         let call = match (&self.stage, &id) {
             // Many a server that cannot read the probe cannot tell its id.
-            (Stage::Opening(waiting), None) if waiting.is_probe() => Some(waiting.call),
+            (Stage::Opening(waiting), None) if waiting.opening.is_probe() => Some(waiting.call),
             (_, id) => CallId::from_wire(id.as_ref().and_then(RequestId::as_integer)),
         };
         match call.and_then(|call| Some((call, self.calls.close(call)?))) {
@@ -341,8 +346,20 @@ impl ClientConnection {
                 self.done(id, outcome, now);
             }
             None => {
+                self.late(call, answer);
                 let id = id.map_or("none".to_owned(), |id| id.to_string());
                 self.ignore(format_args!("an answer to no open request, id {id}"));
+            }
+        }
+    }
+
+    /// A request that was given up has an answer. If it was the probe, and it is still open
+    /// which era it is, that may be of use.
+    fn late(&mut self, call: Option<CallId>, answer: Result<RawJson, CallError>) {
+        if let (Stage::Opening(waiting), Some(_), Ok(result)) = (&mut self.stage, call, answer) {
+            if waiting.opening.silent == call {
+                let result = ServerResult::parse(&Method::Discover, &result);
+                waiting.late = result.ok().map(Box::new);
             }
         }
     }
@@ -483,23 +500,25 @@ impl ClientConnection {
 impl ClientConnection {
     fn proceed(&mut self, next: Next, now: Instant) {
         match next {
-            Next::Open { version, named } => {
-                let call = self.calls.mint();
-                let waiting = Waiting {
-                    call,
-                    version,
-                    named,
-                };
+            Next::Open(opening) => {
+                let (call, version) = (self.calls.mint(), opening.version);
                 let limits = &self.config.limits;
+                let left = self.opens_until.map(|until| until.duration_since(now));
+                let time = match (opening.is_probe(), left) {
+                    (true, Some(left)) => limits.probe.min(left),
+                    (true, None) => limits.probe,
+                    (false, _) => limits.initialize,
+                };
                 let options = CallOptions {
-                    timeout: Some(match waiting.is_probe() {
-                        true => limits.probe,
-                        false => limits.initialize,
-                    }),
+                    timeout: Some(time),
                     longest: None,
                     ..CallOptions::default()
                 };
-                self.stage = Stage::Opening(waiting);
+                self.stage = Stage::Opening(Waiting {
+                    call,
+                    opening,
+                    late: None,
+                });
                 let request = negotiate::request(&self.config, version);
                 self.request(call, request, version, options, now);
             }
@@ -536,7 +555,7 @@ impl ClientConnection {
 
     /// Passes on what has come of a call, which is closed.
     fn done(&mut self, call: CallId, outcome: Outcome, now: Instant) {
-        match &self.stage {
+        match &mut self.stage {
             Stage::Opening(waiting) => {
                 let next = negotiate::next(&self.config, waiting, outcome);
                 self.proceed(next, now);

@@ -8,6 +8,10 @@
 //!   └──► initialize ── InitializeResult ──► Ready, legacy
 //! ```
 //!
+//! Silence may be a modern server's that is slow. So as long as `initialize` waits, a late answer
+//! to the probe is kept, and used if `initialize` fails; if there is none, the server is probed
+//! once more.
+//!
 //! Once, a server may refuse with -32022 and name what it speaks; then the newest of that which
 //! is spoken here too is opened with, in the way of its era.
 //!
@@ -53,6 +57,15 @@ pub enum NegotiationError {
         /// What this side would have spoken.
         client: Vec<ProtocolVersion>,
     },
+    /// The server has answered `initialize` with a revision in which the client cannot go on:
+    /// one that is not spoken here, or is not opened in this way.
+    #[error("the server answered `initialize` with the revision {server:?}; spoken here after it: {}", list(.client))]
+    Answered {
+        /// The server's.
+        server: String,
+        /// What would have been possible.
+        client: Vec<ProtocolVersion>,
+    },
     /// The server is one of the legacy era, and this client speaks no revision of it.
     #[error("the server speaks revisions up to 2025-11-25 only, and this client none of them: {0}")]
     OnlyLegacy(ErrorObject),
@@ -83,16 +96,26 @@ pub(super) enum Stage {
 }
 
 /// An opening request that waits for its answer.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) call: CallId,
+    pub(super) opening: Opening,
+    /// What has come of the probe that had been given up.
+    pub(super) late: Option<Box<ServerResult>>,
+}
+
+/// How a conversation is opened.
+pub(super) struct Opening {
     pub(super) version: ProtocolVersion,
     /// Whether the server has named revisions. It does so once: who refuses what it has named
     /// would be asked for ever.
-    pub(super) named: bool,
+    named: bool,
+    /// The probe before, if the server was silent.
+    pub(super) silent: Option<CallId>,
+    /// Why `initialize` was in vain, if this is the probe after it.
+    in_vain: Option<CallError>,
 }
 
-impl Waiting {
+impl Opening {
     pub(super) fn is_probe(&self) -> bool {
         self.version.era() == Era::Modern
     }
@@ -100,11 +123,7 @@ impl Waiting {
 
 /// What is to be done to go on.
 pub(super) enum Next {
-    /// To open in a revision, after the server has named some or before.
-    Open {
-        version: ProtocolVersion,
-        named: bool,
-    },
+    Open(Opening),
     Ready(Box<Peer>),
     Fail(NegotiationError),
 }
@@ -131,22 +150,45 @@ pub(super) fn request(config: &ClientConfig, version: ProtocolVersion) -> Client
 }
 
 /// What follows from what has come of an opening request.
-pub(super) fn next(config: &ClientConfig, waiting: &Waiting, outcome: Outcome) -> Next {
-    let error = match outcome {
-        Ok(result) => return introduced(config, waiting, *result),
-        Err(CallError::Refused(error)) if is_modern(error.code) => {
-            return refused(config, waiting, error);
+pub(super) fn next(config: &ClientConfig, waiting: &mut Waiting, outcome: Outcome) -> Next {
+    let opening = &mut waiting.opening;
+    let error = match (outcome, waiting.late.take()) {
+        (Ok(result), _) => return introduced(config, opening, *result),
+        (Err(error), Some(late)) if is_of_server(&error) => {
+            opening.version = newest(config, Era::Modern).unwrap_or(opening.version);
+            return introduced(config, opening, *late);
         }
-        Err(error) => error,
+        (Err(CallError::Refused(error)), _) if is_modern(error.code) => {
+            return refused(config, opening, error);
+        }
+        (Err(error), _) => error,
     };
-    let falls_back = waiting.is_probe() && is_of_server(&error);
-    let legacy = of_era(&config.versions, Era::Legacy).max();
-    match (legacy.filter(|_| falls_back), error) {
-        (Some(version), _) => open(version, waiting.named),
-        (None, CallError::Refused(error)) if waiting.is_probe() => {
-            Next::Fail(NegotiationError::OnlyLegacy(error))
-        }
-        (None, error) => failed(waiting, error),
+    if let Some(error) = opening.in_vain.take() {
+        return failed(Method::Initialize, error);
+    }
+    let answered = is_of_server(&error) && error != CallError::TimedOut;
+    if !opening.is_probe() {
+        let modern = newest(config, Era::Modern).filter(|_| answered && opening.silent.is_some());
+        return match modern {
+            Some(version) => Next::Open(Opening {
+                version,
+                named: opening.named,
+                silent: None,
+                in_vain: Some(error),
+            }),
+            None => failed(Method::Initialize, error),
+        };
+    }
+    match (newest(config, Era::Legacy), error) {
+        (_, error) if !is_of_server(&error) => failed(Method::Discover, error),
+        (Some(version), _) => Next::Open(Opening {
+            version,
+            named: opening.named,
+            silent: (!answered && !opening.named).then_some(waiting.call),
+            in_vain: None,
+        }),
+        (None, CallError::Refused(error)) => Next::Fail(NegotiationError::OnlyLegacy(error)),
+        (None, error) => failed(Method::Discover, error),
     }
 }
 
@@ -170,11 +212,12 @@ fn is_modern(code: ErrorCode) -> bool {
 }
 
 /// A modern server has refused, and may have named what it speaks.
-fn refused(config: &ClientConfig, waiting: &Waiting, error: ErrorObject) -> Next {
-    let names = error.code == ErrorCode::UNSUPPORTED_VERSION && !waiting.named;
+fn refused(config: &ClientConfig, opening: &Opening, error: ErrorObject) -> Next {
+    let names = error.code == ErrorCode::UNSUPPORTED_VERSION && !opening.named;
     let data = error.data.as_ref().filter(|_| names);
     let Some(Ok(data)) = data.map(RawJson::decode::<UnsupportedVersionData>) else {
-        return failed(waiting, CallError::Refused(error));
+        let method = request(config, opening.version).method();
+        return failed(method, CallError::Refused(error));
     };
     match newest_common(config, &data.supported) {
         Some(version) => open(version, true),
@@ -183,7 +226,7 @@ fn refused(config: &ClientConfig, waiting: &Waiting, error: ErrorObject) -> Next
 }
 
 /// The server has said who it is and what it speaks.
-fn introduced(config: &ClientConfig, waiting: &Waiting, result: ServerResult) -> Next {
+fn introduced(config: &ClientConfig, opening: &Opening, result: ServerResult) -> Next {
     let (named, capabilities, info, instructions) = match result {
         ServerResult::Discover(result) => (
             result.supported_versions,
@@ -200,27 +243,36 @@ fn introduced(config: &ClientConfig, waiting: &Waiting, result: ServerResult) ->
         _ => return no_common(config, Vec::new()),
     };
     match newest_common(config, &named) {
-        Some(version) if version.era() == waiting.version.era() => Next::Ready(Box::new(Peer {
+        Some(version) if version.era() == opening.version.era() => Next::Ready(Box::new(Peer {
             version,
             capabilities,
             info,
             instructions,
         })),
-        Some(version) if waiting.is_probe() => open(version, waiting.named),
-        _ => no_common(config, named),
+        Some(version) if opening.is_probe() => open(version, opening.named),
+        _ if opening.is_probe() => no_common(config, named),
+        _ => Next::Fail(NegotiationError::Answered {
+            server: named.concat(),
+            client: of_era(&config.versions, Era::Legacy).collect(),
+        }),
     }
 }
 
 fn open(version: ProtocolVersion, named: bool) -> Next {
-    Next::Open { version, named }
+    Next::Open(Opening {
+        version,
+        named,
+        silent: None,
+        in_vain: None,
+    })
 }
 
-fn failed(waiting: &Waiting, error: CallError) -> Next {
-    let method = match waiting.version.era() {
-        Era::Modern => Method::Discover,
-        Era::Legacy => Method::Initialize,
-    };
+fn failed(method: Method, error: CallError) -> Next {
     Next::Fail(NegotiationError::Failed { method, error })
+}
+
+fn newest(config: &ClientConfig, era: Era) -> Option<ProtocolVersion> {
+    of_era(&config.versions, era).max()
 }
 
 fn no_common(config: &ClientConfig, server: Vec<String>) -> Next {

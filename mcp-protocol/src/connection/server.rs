@@ -12,7 +12,7 @@ use super::classify::{Caller, classify};
 use super::config::{ServerConfig, of_era};
 use super::messages::{Outgoing, ServerMessage};
 use super::session::{Session, Terms};
-use super::subscriptions::{self, Change, Notice, Subscriptions};
+use super::subscriptions::{Change, Notice, Subscriptions};
 use super::{Limits, after};
 use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
 use crate::compat;
@@ -447,7 +447,7 @@ impl ServerConnection {
             return self.refuse(Some(id), error, batch);
         }
         let call = self.open(id.clone(), caller, None, Kind::Listening);
-        let granted = subscriptions::grant(params.notifications, &self.config.capabilities);
+        let granted = params.notifications.granted_by(&self.config.capabilities);
         self.subscriptions.open(call, granted.clone());
         let meta = NotificationMeta::new().subscription_id(id.clone());
         let acknowledged = AcknowledgedParams::new(granted).meta(meta);

@@ -65,12 +65,7 @@ impl Subscriptions {
             return Vec::new();
         };
         let uris = filter.resource_subscriptions.iter().flatten();
-        notices(change, uris, |list| match list {
-            Change::Tools => filter.tools_list_changed == Some(true),
-            Change::Prompts => filter.prompts_list_changed == Some(true),
-            Change::Resources => filter.resources_list_changed == Some(true),
-            Change::Resource(_) | Change::Everything => false,
-        })
+        notices(change, uris, |list| filter.covers(list))
     }
 
     /// What the legacy session is told of a change.
@@ -127,26 +122,42 @@ fn covers(subscribed: &str, uri: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || subscribed.ends_with('/') || rest.starts_with('/'))
 }
 
-/// What a server with these capabilities grants of what was asked for.
-pub(super) fn grant(
-    asked: SubscriptionFilter,
-    capabilities: &ServerCapabilities,
-) -> SubscriptionFilter {
-    let resources = capabilities.resources.as_ref();
-    let mut granted = SubscriptionFilter::new();
-    granted.tools_list_changed = asked
-        .tools_list_changed
-        .filter(|asked| *asked && list_changed_of_tools(capabilities));
-    granted.prompts_list_changed = asked
-        .prompts_list_changed
-        .filter(|asked| *asked && list_changed_of_prompts(capabilities));
-    granted.resources_list_changed = asked.resources_list_changed.filter(|asked| {
-        *asked && resources.is_some_and(|resources| resources.list_changed == Some(true))
-    });
-    granted.resource_subscriptions = asked
-        .resource_subscriptions
-        .filter(|_| resources.is_some_and(|resources| resources.subscribe == Some(true)));
-    granted
+impl SubscriptionFilter {
+    /// What of this a server with these capabilities tells of.
+    #[must_use]
+    pub fn granted_by(self, capabilities: &ServerCapabilities) -> Self {
+        let resources = capabilities.resources.as_ref();
+        let mut granted = Self::new();
+        granted.tools_list_changed = self
+            .tools_list_changed
+            .filter(|asked| *asked && list_changed_of_tools(capabilities));
+        granted.prompts_list_changed = self
+            .prompts_list_changed
+            .filter(|asked| *asked && list_changed_of_prompts(capabilities));
+        granted.resources_list_changed = self.resources_list_changed.filter(|asked| {
+            *asked && resources.is_some_and(|resources| resources.list_changed == Some(true))
+        });
+        granted.resource_subscriptions = self
+            .resource_subscriptions
+            .filter(|_| resources.is_some_and(|resources| resources.subscribe == Some(true)));
+        granted
+    }
+
+    /// Whether this change is to be told of: of a resource, that it is one of those subscribed to
+    /// or lies below it.
+    #[must_use]
+    pub fn covers(&self, change: &Change) -> bool {
+        match change {
+            Change::Tools => self.tools_list_changed == Some(true),
+            Change::Prompts => self.prompts_list_changed == Some(true),
+            Change::Resources => self.resources_list_changed == Some(true),
+            Change::Resource(uri) => {
+                let mut uris = self.resource_subscriptions.iter().flatten();
+                uris.any(|subscribed| covers(subscribed, uri))
+            }
+            Change::Everything => true,
+        }
+    }
 }
 
 /// Whether there is anything that a listen stream could be granted.

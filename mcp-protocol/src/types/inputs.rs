@@ -44,6 +44,22 @@ pub enum InputRequest {
     Unknown(RawJson),
 }
 
+impl InputRequest {
+    /// The method whose result answers it.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        match self {
+            Self::Elicit(_) => Method::Elicit,
+            Self::CreateMessage(_) => Method::CreateMessage,
+            Self::ListRoots(_) => Method::ListRoots,
+            Self::Unknown(request) => {
+                let call = request.decode::<Call>();
+                call.map_or("".into(), |call| call.method.as_str().into())
+            }
+        }
+    }
+}
+
 impl Serialize for InputRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         fn call<S: Serializer>(

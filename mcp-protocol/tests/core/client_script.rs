@@ -354,7 +354,7 @@ fn the_handshake_fails_on_what_is_not_spoken_here() {
                 ? connect
                 < 1 initialize
                 > 1 ok {{"protocolVersion": "{version}", {server}}}
-                ! failed NoCommonVersion
+                ! failed Answered
                 ! close
                 "#
             ),
@@ -369,10 +369,24 @@ fn the_handshake_fails_on_what_is_not_spoken_here() {
             ? connect
             < 1 initialize {{"protocolVersion": "2025-06-18"}}
             > 1 ok {{"protocolVersion": "2025-11-25", {server}}}
-            ! failed NoCommonVersion
+            ! failed Answered
             ! close
             "#
         ),
+    );
+}
+
+#[test]
+fn an_answer_that_says_nothing_ends_its_call_and_a_log_does_not() {
+    check_modern(
+        r#"
+        ? call a tools/list
+        < 2 tools/list
+        > raw {"id": 2, "level": "info"}
+        ! ignored
+        > raw {"jsonrpc": "2.0", "id": 2}
+        ! done a Unreadable
+        "#,
     );
 }
 
@@ -434,18 +448,81 @@ fn a_server_that_dies_of_the_probe_is_told_apart() {
 }
 
 #[test]
-fn a_modern_server_that_was_too_slow_for_the_probe_is_probed_again() {
+fn a_modern_server_that_was_too_slow_for_the_probe_is_known_by_its_late_answer() {
     let discovered = DISCOVERED.replace('\n', " ");
+    for failure in [
+        "> 2 error -32601",
+        "> 2 error -32602",
+        r#"> 2 error -32022 {"supported": ["2026-07-28"], "requested": "2025-11-25"}"#,
+        "> 2 ok {}",
+        "? wait 60000",
+    ] {
+        check(&format!(
+            r#"{PROBE}
+            ? wait 5000
+            < 2 initialize
+            > 1 ok {discovered}
+            ! ignored
+            {failure}
+            ! connected 2026-07-28
+            "#
+        ));
+    }
+}
+
+#[test]
+fn a_silent_server_that_refuses_to_be_initialized_is_probed_again() {
+    let discovered = DISCOVERED.replace('\n', " ");
+    let named = r#"error -32022 {"supported": ["2026-07-28"], "requested": "2025-11-25"}"#;
+    for refusal in ["error -32601", "ok {}", named] {
+        check(&format!(
+            r#"{PROBE}
+            ? wait 5000
+            < 2 initialize
+            > 2 {refusal}
+            < 3 server/discover
+            > 3 ok {discovered}
+            ! connected 2026-07-28
+            "#
+        ));
+    }
+    // The refusal is what counts if that brings nothing.
+    for nothing in ["> 3 error -32601", "> 3 ok {}", "? wait 5000", "? eof"] {
+        check(&format!(
+            r#"{PROBE}
+            ? wait 5000
+            < 2 initialize
+            > 2 error -32000
+            < 3 server/discover
+            {nothing}
+            ! failed Refused
+            ! close
+            "#
+        ));
+    }
+    // There is no more time than there was to begin with.
     check(&format!(
         r#"{PROBE}
         ? wait 5000
         < 2 initialize
+        ? wait 59000
+        > 2 error -32000
+        < 3 server/discover
+        ? wait 1000
+        ! failed Refused
+        ! close
+        "#
+    ));
+    // One that has answered the probe is none that is slow.
+    check(&format!(
+        r#"{PROBE}
+        > 1 error -32601
+        < 2 initialize
         > 1 ok {discovered}
         ! ignored
-        > 2 error -32022 {{"supported": ["2026-07-28"], "requested": "2025-11-25"}}
-        < 3 server/discover
-        > 3 ok {discovered}
-        ! connected 2026-07-28
+        > 2 error -32000
+        ! failed Refused
+        ! close
         "#
     ));
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::{self, Debug, Formatter};
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -281,6 +282,14 @@ impl ServerCommand {
 
 fn is_path(name: &OsStr) -> bool {
     same(name, "PATH".as_ref())
+}
+
+/// Of all that may change how the server behaves, the values of variables included.
+impl Hash for ServerCommand {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.command, &self.args, &self.directory).hash(state);
+        (self.policy, &self.env).hash(state);
+    }
 }
 
 /// Shows the names of variables and not their values.

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 /// What a server gets of the environment of this process, before
 /// [`env`](super::ServerCommand::env) adds to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EnvPolicy {
     /// What nearly every program needs, and nothing that may be a secret: on Unix `HOME`,
     /// `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`; on Windows `APPDATA`, `COMSPEC`,

@@ -71,11 +71,18 @@ impl ChildHandle {
     }
 
     /// The last 16 KiB that the server wrote to standard error, without the first line if that
-    /// is not whole, and without the values that [`env`](super::ServerCommand::env) set, if they
-    /// have eight bytes or more.
+    /// is not whole, and without secrets; see [`redact`](Self::redact).
     #[must_use]
     pub fn stderr_tail(&self) -> String {
         self.0.tail.text()
+    }
+
+    /// A text without the values that [`env`](super::ServerCommand::env) set, and without the
+    /// lines of such a value: all that have eight bytes or more, the space around them not
+    /// counted.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        self.0.tail.redact(text)
     }
 
     /// Brings the server to its end, in steps: ends its input, tells it to end, kills it; see

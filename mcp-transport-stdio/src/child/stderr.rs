@@ -1,6 +1,8 @@
 //! What a server writes to standard error: read whatever it is, with the end of it kept.
 
+use std::cmp::Reverse;
 use std::fmt::{self, Debug, Formatter};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
@@ -26,7 +28,8 @@ impl Stderr {
     /// Calls `take` for each line, without its end. A line of more than 8 KiB comes in pieces,
     /// and what is not UTF-8 is replaced.
     ///
-    /// It is called on the runtime, so it must not block.
+    /// It is called on the runtime, so it must not block. If it panics, it is called with the
+    /// next line all the same.
     pub fn lines(take: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self::Lines(Arc::new(take))
     }
@@ -36,7 +39,10 @@ impl Stderr {
             Self::Events => {
                 tracing::info!(target: "mcp_transport_stdio::stderr", command, "{line}");
             }
-            Self::Lines(take) => take(line),
+            // One that panics misses a line, and the server must not wait for that.
+            Self::Lines(take) => {
+                let _ = catch_unwind(AssertUnwindSafe(|| take(line)));
+            }
             Self::Inherit => {}
         }
     }
@@ -61,13 +67,17 @@ pub(super) async fn drain(
 ) {
     let mut line = Vec::new();
     let mut chunk = vec![0; LINE];
+    let mut held = Vec::new();
     let take = |line: &[u8]| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        stderr.take(&command, &tail.secrets.hide(&String::from_utf8_lossy(line)));
+        stderr.take(&command, &String::from_utf8_lossy(line));
     };
-    while let Ok(length @ 1..) = source.read(&mut chunk).await {
-        let mut rest = &chunk[..length];
-        tail.push(rest);
+    loop {
+        let length = source.read(&mut chunk).await.unwrap_or_default();
+        held.extend_from_slice(&chunk[..length]);
+        let shown = tail.secrets.hide_in(&mut held, length == 0);
+        tail.push(&shown);
+        let mut rest = &shown[..];
         while let Some(end) = memchr(b'\n', rest) {
             line.extend_from_slice(&rest[..end]);
             take(&line);
@@ -75,13 +85,13 @@ pub(super) async fn drain(
             rest = &rest[end + 1..];
         }
         line.extend_from_slice(rest);
-        if line.len() > LINE {
+        if line.len() > LINE || (length == 0 && !line.is_empty()) {
             take(&line);
             line.clear();
         }
-    }
-    if !line.is_empty() {
-        take(&line);
+        if length == 0 {
+            return;
+        }
     }
 }
 
@@ -134,8 +144,13 @@ impl Tail {
                 kept = &kept[line..];
             }
         }
-        let kept = String::from_utf8_lossy(kept);
-        self.secrets.hide(kept.trim_end())
+        String::from_utf8_lossy(kept).trim_end().to_owned()
+    }
+
+    /// A text without secrets.
+    pub(super) fn redact(&self, text: &str) -> String {
+        let shown = self.secrets.hide_in(&mut text.as_bytes().to_vec(), true);
+        String::from_utf8_lossy(&shown).into_owned()
     }
 
     fn lock(&self) -> MutexGuard<'_, Text> {
@@ -147,17 +162,42 @@ impl Tail {
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    /// Short values are no secrets, and would be found everywhere.
+    /// Short values are no secrets, and would be found everywhere. A line of a value is one, too,
+    /// and what is around a value may have been cut off.
     pub(super) fn new<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
-        let long = values.into_iter().filter(|value| value.len() >= SECRET);
-        let mut values: Vec<_> = long.map(str::to_owned).collect();
-        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        Self(values)
+        let parts = |value: &'a str| value.lines().chain([value]).map(str::trim);
+        let parts = values.into_iter().flat_map(parts);
+        let mut values: Vec<_> = parts.filter(|part| part.len() >= SECRET).collect();
+        values.sort_unstable_by_key(|value| (Reverse(value.len()), *value));
+        values.dedup();
+        Self(values.into_iter().map(str::to_owned).collect())
     }
 
-    fn hide(&self, text: &str) -> String {
-        let hide = |text: String, value: &String| text.replace(value, "[hidden]");
-        self.0.iter().fold(text.to_owned(), hide)
+    /// Takes of a text that comes in pieces what can be shown, without secrets. What may be the
+    /// beginning of one is left there, unless it is the last.
+    fn hide_in(&self, text: &mut Vec<u8>, is_last: bool) -> Vec<u8> {
+        if self.0.is_empty() {
+            return std::mem::take(text);
+        }
+        let secrets = || self.0.iter().map(String::as_bytes);
+        let mut shown = Vec::with_capacity(text.len());
+        let mut rest = &text[..];
+        while let [first, behind @ ..] = rest {
+            let begins = |secret: &[u8]| secret.len() > rest.len() && secret.starts_with(rest);
+            if !is_last && secrets().any(begins) {
+                break;
+            }
+            if let Some(secret) = secrets().find(|secret| rest.starts_with(secret)) {
+                shown.extend_from_slice(b"[hidden]");
+                rest = &rest[secret.len()..];
+            } else {
+                shown.push(*first);
+                rest = behind;
+            }
+        }
+        let taken = text.len() - rest.len();
+        text.drain(..taken);
+        shown
     }
 }
 
@@ -242,11 +282,69 @@ mod tests {
 
     #[test]
     fn the_longest_secret_is_hidden_first() {
-        let secrets = Secrets::new(["password", "password2", "short"]);
+        let tail = Tail::new(Secrets::new(["password", "password2", "short"]));
         assert_eq!(
-            secrets.hide("short password2 password"),
+            tail.redact("short password2 password"),
             "short [hidden] [hidden]"
         );
+    }
+
+    #[tokio::test]
+    async fn a_secret_is_hidden_however_it_is_written() {
+        const KEY: &str = "-----BEGIN\nMIIEvQIBADAN\r\nAQ==\n";
+        let secrets = || Secrets::new([KEY, " sk-0123456789\n", "sk-01234"]);
+        let long = "x".repeat(LINE - 5);
+        let text =
+            format!("{KEY}|MIIEvQIBADAN|sk-0123456789|sk-01234\n{long}sk-0123456789 sk-0123");
+        let expected = format!("[hidden]\n|[hidden]|[hidden]|[hidden]\n{long}[hidden] sk-0123");
+        for size in [1, 7, LINE] {
+            let lines = Arc::new(Mutex::new(String::new()));
+            let taken = lines.clone();
+            let stderr = Stderr::lines(move |line| *taken.lock().unwrap() += line);
+            let tail = Tail::new(secrets());
+            let source = pieces(text.as_bytes(), size);
+            drain(source, tail.clone(), stderr, "server".to_owned()).await;
+            assert_eq!(tail.text(), expected);
+            assert_eq!(*lines.lock().unwrap(), expected.replace('\n', ""));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_secret_at_the_beginning_of_the_tail_is_hidden() {
+        let tail = Tail::new(Secrets::new(["sk-0123456789"]));
+        let text = format!("{}sk-0123456789{}", "y".repeat(KEPT), "z".repeat(KEPT - 5));
+        drain(
+            text.as_bytes(),
+            tail.clone(),
+            Stderr::default(),
+            "server".to_owned(),
+        )
+        .await;
+        assert!(!tail.text().contains("6789"), "{:.30}", tail.text());
+    }
+
+    #[tokio::test]
+    async fn a_line_is_not_held_back_without_need() {
+        let secrets = Secrets::new(["sk-0123456789"]);
+        let mut held = b"ready\n".to_vec();
+        assert_eq!(secrets.hide_in(&mut held, false), b"ready\n");
+        held.extend(b"ask-0");
+        assert_eq!(secrets.hide_in(&mut held, false), b"a");
+        held.extend(b"k");
+        assert_eq!(secrets.hide_in(&mut held, false), b"sk-0k");
+    }
+
+    #[tokio::test]
+    async fn a_function_that_panics_gets_the_next_line() {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let taken = lines.clone();
+        let stderr = Stderr::lines(move |line| {
+            assert_ne!(line, "one", "as it was told");
+            taken.lock().unwrap().push(line.to_owned());
+        });
+        let tail = Tail::new(Secrets::new([]));
+        drain(&b"one\ntwo\n"[..], tail, stderr, "server".to_owned()).await;
+        assert_eq!(*lines.lock().unwrap(), ["two"]);
     }
 
     /// Keeps what is said in events.

@@ -115,8 +115,9 @@ impl Commands<'_> {
         }
         for _ in 0..count.unwrap_or(usize::MAX) {
             let Some(change) = changes.next().await else {
-                // If the connection has ended, and not only the stream, this says how.
-                self.client.ping().await?;
+                if let Some(error) = changes.failure() {
+                    return Err(error.clone());
+                }
                 self.terminal.say("the server will tell of no more");
                 break;
             };

@@ -1,8 +1,8 @@
 //! Who answers the server's questions: the command line, or the user in the terminal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread;
 
 use mcp_client::types::{
@@ -19,6 +19,8 @@ use crate::terminal::Terminal;
 pub(crate) struct User {
     terminal: Arc<Terminal>,
     answers: BTreeMap<String, String>,
+    /// The names of those that no question has had a field for.
+    unused: std::sync::Mutex<BTreeSet<String>>,
     /// Locked while a question is asked: one is asked after the other.
     keyboard: Mutex<Keyboard>,
 }
@@ -30,9 +32,22 @@ impl User {
     pub(crate) fn new(terminal: Arc<Terminal>, answers: BTreeMap<String, String>) -> Self {
         Self {
             terminal,
+            unused: answers.keys().cloned().collect::<BTreeSet<_>>().into(),
             answers,
             keyboard: Mutex::default(),
         }
+    }
+
+    /// Complains of answers that were of no use.
+    pub(crate) fn end(&self) {
+        for name in &*self.unused() {
+            let why = format!("inspect: `--answer {name}=…`: no question has such a field");
+            self.terminal.say(&why);
+        }
+    }
+
+    fn unused(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.unused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn form(&self, form: &RequestedSchema, keyboard: &mut Keyboard) -> Answer<RawJson> {
@@ -43,6 +58,8 @@ impl User {
         if !is_answered && !self.terminal.can_ask() {
             return Err(self.declined("nobody is there to answer it"));
         }
+        self.unused()
+            .retain(|name| fields.iter().all(|field| field.name != name));
         let mut content = Map::new();
         for field in fields {
             let value = match self.answers.get(field.name) {

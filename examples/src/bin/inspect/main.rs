@@ -52,8 +52,9 @@ async fn main() -> ExitCode {
 
 async fn inspect(flags: &Flags) -> Exit {
     let terminal = Arc::new(Terminal::new(flags.quiet));
+    let user = Arc::new(User::new(terminal.clone(), flags.answers.clone()));
     let client = tokio::select! {
-        client = connect(flags, &terminal) => client,
+        client = connect(flags, &terminal, user.clone()) => client,
         // What was started is killed.
         _ = ctrl_c() => return Exit::Interrupted,
     };
@@ -76,6 +77,7 @@ async fn inspect(flags: &Flags) -> Exit {
         _ = ctrl_c() => Exit::Interrupted,
     };
     terminal.clear();
+    user.end();
     tokio::select! {
         _ = client.close() => { let _ = logs.await; }
         // The server takes its time, and the user has none.
@@ -84,7 +86,11 @@ async fn inspect(flags: &Flags) -> Exit {
     exit
 }
 
-async fn connect(flags: &Flags, terminal: &Arc<Terminal>) -> Result<Client, ClientError> {
+async fn connect(
+    flags: &Flags,
+    terminal: &Arc<Terminal>,
+    user: Arc<User>,
+) -> Result<Client, ClientError> {
     let [command, args @ ..] = &flags.server[..] else {
         unreachable!("a command line without a server is refused");
     };
@@ -94,7 +100,7 @@ async fn connect(flags: &Flags, terminal: &Arc<Terminal>) -> Result<Client, Clie
         .envs(flags.env.iter().cloned())
         .stderr(Stderr::lines(move |line| lines.server(line)));
     Client::builder("inspect", env!("CARGO_PKG_VERSION"))
-        .host(User::new(terminal.clone(), flags.answers.clone()))
+        .host(user)
         .opening(flags.opening)
         .connect_timeout(flags.timeout)
         .timeout(flags.timeout)
