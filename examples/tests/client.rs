@@ -23,14 +23,14 @@ async fn a_server_is_started_used_and_ended() {
     let client = Client::spawn(EVERYTHING, no_args()).await.unwrap();
     assert_eq!(client.server().version.as_str(), "2026-07-28");
     assert!(client.list_tools().await.unwrap().len() > 10);
-    let result = client.call_tool("test_simple_text", json!({})).await;
+    let result = client.call("test_simple_text", json!({})).await;
     let text = "This is a simple text response for testing.";
     assert_eq!(result.unwrap().content[0].as_text(), Some(text));
     let closed = client.close().await;
     assert!(closed.by_us);
     assert_eq!(closed.exit, Some(Exit::Code(0)));
     assert_eq!(closed.command.as_deref(), Some(EVERYTHING));
-    let error = client.call_tool("test_simple_text", ()).await.unwrap_err();
+    let error = client.call("test_simple_text", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Closed { written: false, .. }));
 }
 
@@ -76,7 +76,7 @@ async fn a_server_that_cannot_be_probed_is_started_again_for_its_own_era() {
     let client = Client::spawn("sh", ["-c", BRITTLE]).await.unwrap();
     assert_eq!(client.server().version.as_str(), "2025-06-18");
     let began = Instant::now();
-    let error = client.call_tool("anything", ()).await.unwrap_err();
+    let error = client.call("anything", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Closed { written: true, .. }));
     assert_eq!(
         error.to_string(),
@@ -101,7 +101,7 @@ async fn a_server_that_writes_much_to_standard_error_is_as_good_as_another() {
     let chatty = format!("yes 'a line of twenty-five' | head -c 10000000 >&2; exec {EVERYTHING}");
     let client = Client::spawn("sh", ["-c", &chatty]).await.unwrap();
     for _ in 0..2 {
-        client.call_tool("test_simple_text", ()).await.unwrap();
+        client.call("test_simple_text", ()).await.unwrap();
     }
     let closed = client.close().await;
     assert_eq!(closed.exit, Some(Exit::Code(0)));
@@ -135,10 +135,10 @@ async fn a_server_reads_nothing_but_messages() {
         let listening = client.listen(filter).await.unwrap();
         client.list_tools().await.unwrap();
         let text = json!({ "text": "\n\r\u{85}\u{2028}" });
-        client.call_tool("test_simple_text", text).await.unwrap();
+        client.call("test_simple_text", text).await.unwrap();
         let form = json!({ "message": "?" });
-        client.call_tool("test_elicitation", form).await.unwrap();
-        let long = client.call_tool("interop_sleep", json!({ "ms": 60_000 }));
+        client.call("test_elicitation", form).await.unwrap();
+        let long = client.call("interop_sleep", json!({ "ms": 60_000 }));
         let late = long.timeout(Duration::from_millis(20)).await;
         assert!(matches!(late, Err(ClientError::TimedOut { .. })));
         drop(listening);
@@ -180,7 +180,7 @@ async fn a_server_that_is_killed_comes_back() {
         .status();
     assert!(killed.unwrap().success());
     assert_eq!(listening.next().await, Some(Change::Everything));
-    assert!(client.call_tool("test_simple_text", ()).await.is_ok());
+    assert!(client.call("test_simple_text", ()).await.is_ok());
     assert_ne!(pids.recv().await.unwrap(), pid);
     assert_eq!(client.close().await.exit, Some(Exit::Code(0)));
 }

@@ -135,14 +135,14 @@ async fn cycle(command: ServerCommand, patience: Duration, number: u32) -> Optio
         2 => {
             let filter = SubscriptionFilter::new().tools_list_changed(true);
             let listening = client.listen(filter).await;
-            let error = client.call_tool("any", ()).await.unwrap_err();
+            let error = client.call("any", ()).await.unwrap_err();
             assert!(is_expected(&error), "{error:?}");
             client.close().await;
             drop(listening);
         }
         _ => {
             // Dropped in the middle of it.
-            let _ = timeout(SOON / 4, client.call_tool("any", ()).into_future()).await;
+            let _ = timeout(SOON / 4, client.call("any", ()).into_future()).await;
         }
     }
     Some(true)

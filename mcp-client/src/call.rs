@@ -35,7 +35,7 @@ pub(crate) type Read<T> = fn(ServerResult) -> Result<T, ClientError>;
 /// # use std::time::Duration;
 /// # async fn doc(client: mcp_client::Client) -> Result<(), mcp_client::ClientError> {
 /// let shipped = client
-///     .call_tool("ship", [("environment", "production")])
+///     .call("ship", [("environment", "production")])
 ///     .timeout(Duration::from_secs(5))
 ///     .on_progress(|report| println!("{}", report.progress))
 ///     .await?;

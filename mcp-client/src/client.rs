@@ -198,11 +198,7 @@ impl Client {
     /// Calls a tool, and gives its result as it is. A tool that fails says so in there, by
     /// [`is_error`](CallToolResult::is_error). Its arguments are anything that is a JSON object,
     /// and are sent as they are, or `()` for none.
-    pub fn call_tool(
-        &self,
-        name: impl Into<String>,
-        arguments: impl Serialize,
-    ) -> Call<CallToolResult> {
+    pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> Call<CallToolResult> {
         self.tool(name.into(), RawJson::encode(&arguments), read!(CallTool))
     }
 
@@ -211,7 +207,7 @@ impl Client {
     ///
     /// The type must be [`Serialize`] here, and its output [`DeserializeOwned`]. A field that is
     /// `None` is not sent.
-    pub fn call<T>(&self, arguments: T) -> Call<T::Output>
+    pub fn call_tool<T>(&self, arguments: T) -> Call<T::Output>
     where
         T: ToolArgs + Serialize,
         T::Output: DeserializeOwned,

@@ -19,7 +19,7 @@ pub enum ClientError {
     /// The server answered with a JSON-RPC error.
     #[error("the server refused: {0}")]
     Rpc(ErrorObject),
-    /// The tool failed, and says why. Only of [`Client::call`](crate::Client::call): others
+    /// The tool failed, and says why. Only of [`Client::call_tool`](crate::Client::call_tool): others
     /// give the result as it is.
     #[error("the tool failed: {}", words(.0))]
     Tool(Box<CallToolResult>),

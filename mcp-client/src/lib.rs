@@ -14,7 +14,7 @@
 //! for tool in client.list_tools().await? {
 //!     println!("{}", tool.name);
 //! }
-//! let result = client.call_tool("echo", json!({ "message": "hello" })).await?;
+//! let result = client.call("echo", json!({ "message": "hello" })).await?;
 //! println!("{:?}", result.content);
 //! client.close().await;
 //! # Ok(())
@@ -46,7 +46,7 @@
 //! # use mcp_client::{Client, ClientError};
 //! # use serde_json::json;
 //! # async fn doc(client: Client) {
-//! let call = client.call_tool("ship", json!({ "to": "here" })).timeout(Duration::from_secs(5));
+//! let call = client.call("ship", json!({ "to": "here" })).timeout(Duration::from_secs(5));
 //! match call.await {
 //!     Ok(result) if result.is_error == Some(true) => println!("the tool failed: {:?}", result.content),
 //!     Ok(result) => println!("{:?}", result.content),
@@ -63,7 +63,7 @@
 //! |---|---|
 //! | connect | [`Client::spawn`], [`Client::connect`], [`Client::builder`] |
 //! | say how a server is started | `child::ServerCommand` |
-//! | call | [`Client::call_tool`], [`Client::call`] by type, [`Client::request`] for anything |
+//! | call | [`Client::call_tool`] by type, [`Client::call`] by name, [`Client::request`] for anything |
 //! | limit, follow or give up a call | [`Call`] |
 //! | answer what a server asks | [`Host`] |
 //! | hear of changes | [`Client::listen`]; [`Client::notifications`] for everything |

@@ -102,7 +102,7 @@ async fn questions_are_answered_beside_the_reader() {
     let host = Obedient::default();
     let (client, mut server) = legacy(builder().host(host.clone())).await;
     let _ = host.client.set(client.clone());
-    let call = client.call_tool("asks", ());
+    let call = client.call("asks", ());
     let called = tokio::spawn(call.into_future());
     let request = server.expect("tools/call").await;
 
@@ -152,14 +152,14 @@ async fn a_host_that_calls_the_server_has_a_turn_of_its_own() {
     let (client, mut server) = legacy(builder().host(host.clone()).max_in_flight(1)).await;
     let _ = host.client.set(client.clone());
     for _ in 0..2 {
-        let called = tokio::spawn(client.call_tool("asks", ()).into_future());
+        let called = tokio::spawn(client.call("asks", ()).into_future());
         let request = server.expect("tools/call").await;
         server.send(elicit("l", "list")).await;
         let listed = timeout(PATIENCE, server.serve("tools/list", json!({ "tools": [] })));
         listed.await.expect("the host has a turn");
         assert_eq!(server.next().await.unwrap()["id"], "l");
         // It has given it back.
-        let next = tokio::spawn(client.call_tool("next", ()).into_future());
+        let next = tokio::spawn(client.call("next", ()).into_future());
         assert!(timeout(PATIENCE, server.next()).await.is_err());
         server.answer(&request, said("done")).await;
         called.await.unwrap().unwrap();
@@ -171,7 +171,7 @@ async fn a_host_that_calls_the_server_has_a_turn_of_its_own() {
     let host = Obedient::default();
     let (client, mut server) = modern(builder().host(host.clone()).max_in_flight(1)).await;
     let _ = host.client.set(client.clone());
-    let called = tokio::spawn(client.call_tool("asks", ()).into_future());
+    let called = tokio::spawn(client.call("asks", ()).into_future());
     let question =
         json!({ "method": "elicitation/create", "params": elicit("", "list")["params"] });
     let needs = json!({ "resultType": "input_required", "inputRequests": { "q": question } });
@@ -184,7 +184,7 @@ async fn a_host_that_calls_the_server_has_a_turn_of_its_own() {
 #[tokio::test(start_paused = true)]
 async fn any_number_of_calls_may_be_in_flight() {
     let (client, mut server) = modern(builder().max_in_flight(usize::MAX)).await;
-    let call = client.call_tool("any", ()).into_future();
+    let call = client.call("any", ()).into_future();
     let (called, _) = tokio::join!(call, server.serve("tools/call", said("done")));
     called.unwrap();
 }
@@ -200,7 +200,7 @@ async fn each_request_says_who_asks_and_what_it_can_answer() {
         }
         let (client, mut server) = modern(builder).await;
         let (called, request) = tokio::join!(
-            client.call_tool("any", ()).into_future(),
+            client.call("any", ()).into_future(),
             server.serve("tools/call", said("done"))
         );
         called.unwrap();
@@ -265,7 +265,7 @@ async fn asked_in_both_eras(method: &str, params: Value) -> [Value; 2] {
         None => answer["result"].take(),
     };
     let (client, mut server) = modern(builder().host(Obedient::default())).await;
-    let call = client.call_tool("asks", ()).into_future();
+    let call = client.call("asks", ()).into_future();
     let play = async {
         let needs = json!({ "resultType": "input_required", "inputRequests": { "q": question } });
         server.serve("tools/call", needs).await;
@@ -366,7 +366,7 @@ async fn a_conversation_with_tools_is_refused_unless_their_results_are_in_place(
 #[tokio::test(start_paused = true)]
 async fn what_one_call_was_asked_is_no_business_of_another() {
     let (client, mut server) = modern(builder().host(Obedient::default())).await;
-    let first = tokio::spawn(client.call_tool("asks", json!({ "n": 1 })).into_future());
+    let first = tokio::spawn(client.call("asks", json!({ "n": 1 })).into_future());
     let request = server.expect("tools/call").await;
     let questions = json!({
         "form": { "method": "elicitation/create", "params": elicit("", "accept")["params"] },
@@ -389,7 +389,7 @@ async fn what_one_call_was_asked_is_no_business_of_another() {
     assert_eq!(again["params"]["requestState"], "s");
     // Beside it, and after it.
     for beside in [true, false] {
-        let second = tokio::spawn(client.call_tool("asks", json!({ "n": 1 })).into_future());
+        let second = tokio::spawn(client.call("asks", json!({ "n": 1 })).into_future());
         let other = server.serve("tools/call", said("other")).await;
         for member in ["inputResponses", "requestState"] {
             assert_eq!(other["params"].get(member), None, "{other}");
@@ -602,7 +602,7 @@ async fn log_messages_come_at_the_level_that_was_set_in_either_era() {
     let (client, mut server) = modern(builder()).await;
     client.set_level(LoggingLevel::Warning).await.unwrap();
     let (called, request) = tokio::join!(
-        client.call_tool("logs", ()).into_future(),
+        client.call("logs", ()).into_future(),
         server.serve("tools/call", said("done"))
     );
     called.unwrap();
@@ -616,7 +616,7 @@ async fn noise_is_passed_over_and_shown_once() {
     let warnings = Warnings::default();
     let _guard = tracing::subscriber::set_default(warnings.clone());
     let (client, mut server) = modern(builder()).await;
-    let called = tokio::spawn(client.call_tool("any", ()).into_future());
+    let called = tokio::spawn(client.call("any", ()).into_future());
     let request = server.expect("tools/call").await;
     server
         .write(&format!("Welcome! {}", "x".repeat(1_000)))

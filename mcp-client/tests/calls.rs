@@ -19,7 +19,7 @@ type Called = JoinHandle<Result<String, ClientError>>;
 
 /// Calls a tool in a task of its own.
 fn call(client: &Client, name: &str) -> Called {
-    let call = client.call_tool(name, ());
+    let call = client.call(name, ());
     tokio::spawn(async move { call.await.map(|result| text(&result)) })
 }
 
@@ -80,7 +80,7 @@ async fn a_call_times_out_and_the_server_is_told_once() {
 async fn progress_is_heard_in_order_and_gives_more_time_up_to_a_limit() {
     let (client, mut server) = modern(builder()).await;
     let (call, mut reports) = client
-        .call_tool("slow", ())
+        .call("slow", ())
         .timeout(secs(2))
         .longest(secs(5))
         .progress_stream();
@@ -107,7 +107,7 @@ async fn the_last_report_comes_before_the_outcome() {
     let (client, mut server) = modern(builder()).await;
     let (heard, hears) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let counter = hears.clone();
-    let call = client.call_tool("steps", ()).on_progress(move |_| {
+    let call = client.call("steps", ()).on_progress(move |_| {
         counter.fetch_add(1, Ordering::Relaxed);
     });
     let called = tokio::spawn(async move {
@@ -154,7 +154,7 @@ async fn what_was_not_written_is_told_apart_from_what_was() {
     let first = call(&client, "first");
     server.expect("tools/call").await;
     // More than the pipe holds, so that what comes behind it waits.
-    let large = client.call_tool("large", json!({ "text": "x".repeat(1 << 20) }));
+    let large = client.call("large", json!({ "text": "x".repeat(1 << 20) }));
     let large = tokio::spawn(large.into_future());
     let last = call(&client, "last");
     sleep(secs(1)).await;
@@ -313,7 +313,7 @@ async fn a_call_is_made_again_with_the_answers_and_the_state_as_it_came() {
     const STATE: &str = "\u{fc}\"\\\u{1}\u{2028} =";
     let asked = Arc::new(AtomicUsize::new(0));
     let (client, mut server) = modern(builder().host(Yes(asked.clone()))).await;
-    let call = client.call_tool("deploy", json!({ "big": 9007199254740993_u64 }));
+    let call = client.call("deploy", json!({ "big": 9007199254740993_u64 }));
     let called = tokio::spawn(call.into_future());
     let first = server.expect("tools/call").await;
     let questions = json!({ "one": form(), "two": form() });
@@ -521,7 +521,7 @@ async fn a_result_is_kept_as_long_as_the_server_says_or_until_it_changes() {
 async fn arguments_that_are_no_object_are_not_sent() {
     let (client, mut server) = modern(builder()).await;
     for arguments in [json!("text"), json!([1]), json!(1), json!(true)] {
-        let error = client.call_tool("any", arguments).await.unwrap_err();
+        let error = client.call("any", arguments).await.unwrap_err();
         assert!(matches!(error, ClientError::Arguments(_)), "{error}");
     }
     silence(&mut server).await;

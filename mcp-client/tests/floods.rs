@@ -22,7 +22,7 @@ const FLOOD: usize = 20_000;
 async fn what_nobody_takes_is_bounded_and_the_replies_come_through() {
     let (client, mut server) = modern(builder()).await;
     let mut heard = client.notifications();
-    let (call, mut reports) = client.call_tool("chatty", ()).progress_stream();
+    let (call, mut reports) = client.call("chatty", ()).progress_stream();
     let called = tokio::spawn(call.into_future());
     let request = server.expect("tools/call").await;
     let token = &request["params"]["_meta"]["progressToken"];
@@ -53,7 +53,7 @@ async fn what_nobody_takes_is_bounded_and_the_replies_come_through() {
 async fn what_nobody_takes_is_bounded_however_large_it_is() {
     let (client, mut server) = modern(builder()).await;
     let mut heard = client.notifications();
-    let (call, mut reports) = client.call_tool("chatty", ()).progress_stream();
+    let (call, mut reports) = client.call("chatty", ()).progress_stream();
     let called = tokio::spawn(call.into_future());
     let request = server.expect("tools/call").await;
     let token = &request["params"]["_meta"]["progressToken"];
@@ -97,14 +97,14 @@ async fn results_that_are_kept_are_bounded_in_all() {
 #[tokio::test(start_paused = true)]
 async fn calls_to_a_server_that_does_not_read_end_in_time_or_are_refused_at_once() {
     let (client, mut server) = modern(builder().timeout(Duration::from_secs(3))).await;
-    let large = |size| client.call_tool("large", json!({ "text": "x".repeat(size) }));
+    let large = |size| client.call("large", json!({ "text": "x".repeat(size) }));
     let began = Instant::now();
     for call in 1..=5 {
         let error = large(15 << 20).await.unwrap_err();
         assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
         assert_eq!(began.elapsed(), Duration::from_secs(3 * call));
     }
-    let error = client.call_tool("small", ()).await.unwrap_err();
+    let error = client.call("small", ()).await.unwrap_err();
     assert!(
         matches!(error, ClientError::Unread { waiting } if waiting > 70 << 20),
         "{error}"
@@ -120,7 +120,7 @@ async fn calls_to_a_server_that_does_not_read_end_in_time_or_are_refused_at_once
     for method in ["tools/call", "notifications/cancelled"].repeat(5) {
         server.expect(method).await;
     }
-    let call = client.call_tool("small", ()).into_future();
+    let call = client.call("small", ()).into_future();
     let (called, _) = tokio::join!(call, server.serve("tools/call", said("done")));
     called.unwrap();
 }
@@ -137,7 +137,7 @@ async fn count(server: &mut Server) -> usize {
 #[tokio::test(start_paused = true)]
 async fn an_application_that_floods_does_not_keep_its_client_from_reading() {
     let (client, mut server) = legacy(builder()).await;
-    let called = tokio::spawn(client.call_tool("quick", ()).into_future());
+    let called = tokio::spawn(client.call("quick", ()).into_future());
     server.serve("tools/call", said("done")).await;
     for _ in 0..FLOOD {
         let method = Method::from("notifications/own");
@@ -217,7 +217,7 @@ async fn a_server_that_floods_does_not_keep_its_client_from_writing() {
     let server = Chatterbox::default();
     let client = builder().connect(server.clone()).await.unwrap();
     for _ in 0..10 {
-        client.call_tool("quick", ()).await.unwrap();
+        client.call("quick", ()).await.unwrap();
     }
     let count = server.0.lock().unwrap().count;
     assert!(count < FLOOD / 10, "{count} messages came first");

@@ -91,7 +91,7 @@ struct Look {
 }
 
 async fn arguments(client: &Client, server: &mut Server, look: Look) -> Value {
-    let call = client.call(look).into_future();
+    let call = client.call_tool(look).into_future();
     let (found, request) = tokio::join!(call, server.serve("tools/call", said("found")));
     found.unwrap();
     request["params"]["arguments"].clone()
@@ -110,7 +110,7 @@ async fn a_field_that_is_none_is_not_sent_unless_it_has_to_be() {
     assert_eq!(sent, json!({ "what": "", "place": null }));
     let sent = arguments(client, server, look(Some(0), Some(String::new()))).await;
     assert_eq!(sent, json!({ "what": "", "at_most": 0, "place": "" }));
-    let call = client.call_tool("look", ()).into_future();
+    let call = client.call("look", ()).into_future();
     let (found, request) = tokio::join!(call, server.serve("tools/call", said("found")));
     found.unwrap();
     assert_eq!(request["params"].get("arguments"), None);

@@ -124,7 +124,7 @@ async fn a_client_of_ours_uses_a_server_of_ours_in_either_era() {
         assert_eq!(names, ["add", "ship", "count"]);
         assert!(client.list_prompts().await.unwrap().is_empty());
 
-        let (call, mut reports) = client.call(Add { a: 1.5, b: 2.0 }).progress_stream();
+        let (call, mut reports) = client.call_tool(Add { a: 1.5, b: 2.0 }).progress_stream();
         assert_eq!(call.await.unwrap(), 3.5);
         for step in 1..=3 {
             assert_eq!(reports.next().await.unwrap().progress, f64::from(step));
@@ -132,12 +132,12 @@ async fn a_client_of_ours_uses_a_server_of_ours_in_either_era() {
         assert_eq!(reports.next().await.map(|report| report.progress), None);
 
         let to = |to: &str| Ship { to: to.to_owned() };
-        let shipped = client.call(to("here")).await.unwrap();
+        let shipped = client.call_tool(to("here")).await.unwrap();
         assert_eq!(shipped.revision, u64::MAX);
-        let error = client.call(to("nowhere")).await.unwrap_err();
+        let error = client.call_tool(to("nowhere")).await.unwrap_err();
         assert_eq!(error.to_string(), "the tool failed: left alone");
-        assert_eq!(client.call(Count { to: 3 }).await.unwrap(), [1, 2, 3]);
-        let error = client.call(Mistaken { to: 3 }).await.unwrap_err();
+        assert_eq!(client.call_tool(Count { to: 3 }).await.unwrap(), [1, 2, 3]);
+        let error = client.call_tool(Mistaken { to: 3 }).await.unwrap_err();
         assert!(
             matches!(
                 error,

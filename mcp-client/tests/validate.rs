@@ -29,7 +29,7 @@ async fn refused(
     tool: &str,
     result: Value,
 ) -> Option<String> {
-    let call = client.call_tool(tool, ()).into_future();
+    let call = client.call(tool, ()).into_future();
     let (outcome, _) = tokio::join!(call, server.serve("tools/call", result.clone()));
     match outcome {
         Ok(_) => None,

@@ -125,11 +125,11 @@ struct Sum {
 }
 
 async fn adds(client: &Client) -> Checked {
-    expect(client.call(Add { a: 2, b: 3 }).await?, Sum { sum: 5 })
+    expect(client.call_tool(Add { a: 2, b: 3 }).await?, Sum { sum: 5 })
 }
 
 async fn fails(client: &Client) -> Checked {
-    let failed = client.call_tool("fail", ()).await?;
+    let failed = client.call("fail", ()).await?;
     let said = failed.content.iter().filter_map(|block| block.as_text());
     let said = said.collect::<String>().contains("out of order");
     expect((failed.is_error, said), (Some(true), true))?;
@@ -152,9 +152,7 @@ async fn reads(client: &Client) -> Checked {
 }
 
 async fn counts(client: &Client) -> Checked {
-    let (call, mut reports) = client
-        .call_tool("count", json!({ "to": 3 }))
-        .progress_stream();
+    let (call, mut reports) = client.call("count", json!({ "to": 3 })).progress_stream();
     call.await?;
     for step in [1.0, 2.0, 3.0] {
         let report = reports.next().await.ok_or("there are too few reports")?;
@@ -164,7 +162,7 @@ async fn counts(client: &Client) -> Checked {
 }
 
 async fn text(client: &Client, tool: &str) -> Result<String, Box<dyn Error>> {
-    let result = client.call_tool(tool, ()).await?;
+    let result = client.call(tool, ()).await?;
     expect(result.is_error.unwrap_or_default(), false)?;
     let text = result.content.first().and_then(|block| block.as_text());
     Ok(text.ok_or("there is no text")?.to_owned())
@@ -178,7 +176,7 @@ async fn answers(client: &Client) -> Checked {
 async fn many(client: &Client) -> Checked {
     let mut calls = JoinSet::new();
     for number in 0..40 {
-        let call = client.call(Add { a: number, b: 1 });
+        let call = client.call_tool(Add { a: number, b: 1 });
         calls.spawn(async move { (number, call.await) });
     }
     for (number, sum) in calls.join_all().await {
@@ -189,7 +187,7 @@ async fn many(client: &Client) -> Checked {
 
 async fn gives_up(client: &Client) -> Checked {
     let soon = Duration::from_millis(100);
-    let wait = || client.call_tool("wait", json!({ "ms": 60_000 }));
+    let wait = || client.call("wait", json!({ "ms": 60_000 }));
     match wait().timeout(soon).await {
         Err(ClientError::TimedOut { .. }) => {}
         other => return Err(format!("{other:?}").into()),

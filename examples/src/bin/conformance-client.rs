@@ -59,7 +59,7 @@ async fn use_tools(client: &Client, mut calls: Vec<ToolCall>) -> Result<(), Clie
         calls = tools.iter().map(|tool| made_up(tool, &tools)).collect();
     }
     for ToolCall { name, arguments } in calls {
-        client.call_tool(name, arguments).await?;
+        client.call(name, arguments).await?;
     }
     Ok(())
 }

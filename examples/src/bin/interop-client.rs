@@ -191,7 +191,7 @@ async fn run(client: &Client, step: Step) -> Result<Value, ClientError> {
 }
 
 async fn call_tool(client: &Client, call: ToolCall) -> Result<Value, ClientError> {
-    let mut request = client.call_tool(call.name, call.arguments);
+    let mut request = client.call(call.name, call.arguments);
     if let Some(ms) = call.timeout_ms {
         request = request.timeout(Duration::from_millis(ms));
     }

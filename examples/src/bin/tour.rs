@@ -118,31 +118,32 @@ async fn calls(client: &Client) -> Result<(), Box<dyn Error>> {
     println!("  -> which tools are there?\n  <- {}", names.join(", "));
 
     println!("  -> 1 / 8, by the type that the server has, too");
-    println!("  <- {}", client.call(Divide { a: 1.0, b: 8.0 }).await?);
+    println!(
+        "  <- {}",
+        client.call_tool(Divide { a: 1.0, b: 8.0 }).await?
+    );
     println!("  -> 1 / 0");
-    if let Err(error) = client.call(Divide { a: 1.0, b: 0.0 }).await {
+    if let Err(error) = client.call_tool(Divide { a: 1.0, b: 0.0 }).await {
         println!("  <- {error}");
     }
     println!("  -> divide, by name, with a word where a number belongs");
-    let result = client
-        .call_tool("divide", json!({ "a": 1, "b": "two" }))
-        .await?;
+    let result = client.call("divide", json!({ "a": 1, "b": "two" })).await?;
     println!("  <- {}", result.content[0].as_text().unwrap_or_default());
 
     println!("  -> count down from 3");
-    let count = client.call(CountDown { from: 3 });
+    let count = client.call_tool(CountDown { from: 3 });
     let count = count.on_progress(|report| println!("     step {}", report.progress));
     println!("  <- {}", count.await?);
 
     println!("  -> count down from 200, in 200 ms");
     let count = client
-        .call(CountDown { from: 200 })
+        .call_tool(CountDown { from: 200 })
         .timeout(Duration::from_millis(200));
     if let Err(error) = count.await {
         println!("  .. {error}; the server was told to stop");
     }
     println!("  -> what is not there");
-    if let Err(error) = client.call_tool("lift_off", json!({})).await {
+    if let Err(error) = client.call("lift_off", json!({})).await {
         println!("  <- {error}");
     }
     Ok(())

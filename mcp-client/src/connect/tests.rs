@@ -239,7 +239,7 @@ async fn a_server_that_ends_is_started_again() {
     let mut listening = client.listen(filter).await.unwrap();
 
     // What was asked of the old one may have been done.
-    let call = tokio::spawn(client.call_tool("one", ()).into_future());
+    let call = tokio::spawn(client.call("one", ()).into_future());
     server.expect("tools/call").await;
     drop(server);
     let error = call.await.unwrap().unwrap_err();
@@ -248,7 +248,7 @@ async fn a_server_that_ends_is_started_again() {
     // What is asked while there is none waits for the new one.
     let mut began = Instant::now();
     for delay in [1, 2, 5, 10, 30, 30] {
-        let call = tokio::spawn(client.call_tool("two", ()).into_future());
+        let call = tokio::spawn(client.call("two", ()).into_future());
         let mut server = next(&mut servers).await;
         assert_eq!(began.elapsed(), secs(delay));
         initialize(&mut server).await;
@@ -308,11 +308,7 @@ async fn a_call_waits_for_the_next_server_as_long_as_it_may() {
     drop((server, servers));
     sleep(secs(1)).await;
     let began = Instant::now();
-    let error = client
-        .call_tool("one", ())
-        .timeout(secs(90))
-        .await
-        .unwrap_err();
+    let error = client.call("one", ()).timeout(secs(90)).await.unwrap_err();
     assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
     assert_eq!(began.elapsed(), secs(90));
     assert!(timeout(secs(300), client.closed()).await.is_err());

@@ -83,14 +83,14 @@ async fn servers_are_used_alike_in_both_eras() {
         let resource = client.read_resource("test://a%20b").await;
         assert_eq!(resource.expect("it is read").contents.len(), 1);
         let echo = json!({ "text": "Grüße" });
-        let result = client.call_tool("echo", echo).await.expect("an answer");
+        let result = client.call("echo", echo).await.expect("an answer");
         assert_eq!(said(&result), "Grüße");
-        let refused = client.call_tool("refuse", json!({})).await;
+        let refused = client.call("refuse", json!({})).await;
         assert!(
             matches!(&refused, Err(ClientError::Rpc(error)) if error.code == ErrorCode::INVALID_PARAMS),
             "{refused:?}"
         );
-        let unknown = client.call_tool("nobody", json!({})).await;
+        let unknown = client.call("nobody", json!({})).await;
         assert!(matches!(unknown, Err(ClientError::Rpc(_))), "{unknown:?}");
         client.close().await;
     }
@@ -101,13 +101,13 @@ async fn servers_are_used_alike_in_both_eras() {
 async fn listed_tools_get_their_arguments_in_headers() {
     let Pair { client, .. } = pair(Opening::Auto, unchanged).await;
     let arguments = json!({ "region": " süd ", "level": -3, "dry": true, "inner": { "zone": "" } });
-    let blind = client.call_tool("route", arguments.clone()).await;
+    let blind = client.call("route", arguments.clone()).await;
     assert!(
         matches!(&blind, Err(ClientError::Rpc(error)) if error.code == ErrorCode::HEADER_MISMATCH),
         "{blind:?}"
     );
     client.list_tools().await.expect("tools");
-    let result = client.call_tool("route", arguments).await;
+    let result = client.call("route", arguments).await;
     let result = result.expect("the headers fit");
     assert_eq!(
         said(&result),
@@ -121,7 +121,7 @@ async fn progress_and_questions_find_their_call() {
     for (opening, _) in OPENINGS {
         let Pair { client, .. } = pair(opening, unchanged).await;
         let mut steps = 0;
-        let call = client.call_tool("steps", json!({ "steps": 40, "width": 65_536 }));
+        let call = client.call("steps", json!({ "steps": 40, "width": 65_536 }));
         let (call, mut reports) = call.progress_stream();
         let result = in_time(call).await.expect("an answer");
         assert_eq!(said(&result), "stepped");
@@ -129,7 +129,7 @@ async fn progress_and_questions_find_their_call() {
             steps = report.progress as usize;
         }
         assert_eq!(steps, 40, "all of it is more than waits at once");
-        let result = in_time(client.call_tool("ask", json!({}))).await;
+        let result = in_time(client.call("ask", json!({}))).await;
         assert_eq!(said(&result.expect("an answer")), "yes: true");
         client.close().await;
     }
@@ -141,7 +141,7 @@ async fn a_call_that_is_dropped_is_cancelled() {
     for (opening, _) in OPENINGS {
         for has_answer_begun in [false, true] {
             let Pair { client, seen, http } = pair(opening, unchanged).await;
-            let call = client.call_tool("wait", json!({}));
+            let call = client.call("wait", json!({}));
             let call = match has_answer_begun {
                 false => call,
                 true => call.progress_stream().0,
@@ -150,7 +150,7 @@ async fn a_call_that_is_dropped_is_cancelled() {
             soon(|| seen.started() == 1).await;
             call.abort();
             soon(|| seen.dropped() == 1 && http.server().in_flight() == 0).await;
-            let echo = client.call_tool("echo", json!({ "text": "on" })).await;
+            let echo = client.call("echo", json!({ "text": "on" })).await;
             assert_eq!(said(&echo.expect("others are not harmed")), "on");
             client.close().await;
         }
@@ -188,7 +188,7 @@ async fn a_stream_that_is_cut_off_is_gone_on_with() {
         })
     };
     let Pair { client, seen, .. } = pair(Opening::Legacy, short).await;
-    let call = client.call_tool("wait", json!({}));
+    let call = client.call("wait", json!({}));
     let call = tokio::spawn(call.into_future());
     soon(|| seen.started() == 1).await;
     // Long enough for the stream to have been cut off.
@@ -238,7 +238,7 @@ async fn many_calls_are_made_at_once() {
     let server = HttpTransport::new(&url).expect("it is a URL");
     let client = Client::connect(server).await.expect("it connects");
     let calls: tokio::task::JoinSet<_> = (0..100)
-        .map(|number| client.call_tool("echo", json!({ "text": number.to_string() })))
+        .map(|number| client.call("echo", json!({ "text": number.to_string() })))
         .map(IntoFuture::into_future)
         .collect();
     let results = in_time(calls.join_all()).await;

@@ -216,7 +216,7 @@ async fn call(
     .await;
     let server = stranger.transport().max_message(100_000);
     let client = in_time(builder().connect(server)).await?;
-    let called = in_time(client.call_tool("any", json!({}))).await;
+    let called = in_time(client.call("any", json!({}))).await;
     client.close().await;
     called.map(drop)
 }
@@ -290,7 +290,7 @@ async fn each_era_has_its_own_headers() {
     .await;
     let client = in_time(builder().connect(modern.transport())).await;
     let client = client.expect("it connects");
-    client.call_tool("a b", json!({})).await.expect("an answer");
+    client.call("a b", json!({})).await.expect("an answer");
     client.close().await;
     let seen = modern.seen();
     assert_eq!(seen.len(), 2, "no session, no other verbs: {seen:?}");
@@ -307,7 +307,7 @@ async fn each_era_has_its_own_headers() {
     let client = builder().opening(Opening::Legacy);
     let client = in_time(client.connect(legacy.transport())).await;
     let client = client.expect("it connects");
-    client.call_tool("a", json!({})).await.expect("an answer");
+    client.call("a", json!({})).await.expect("an answer");
     client.close().await;
     let seen = legacy.seen();
     assert_eq!(seen[0].header("mcp-protocol-version"), None);
@@ -331,7 +331,7 @@ async fn a_modern_server_is_told_of_a_cancellation_by_closing_alone() {
     .await;
     let client = in_time(builder().connect(stranger.transport())).await;
     let client = client.expect("it connects");
-    let call = client.call_tool("any", json!({})).into_future();
+    let call = client.call("any", json!({})).into_future();
     let call = tokio::spawn(call);
     soon(|| stranger.asked().len() == 2).await;
     call.abort();
@@ -490,7 +490,7 @@ async fn a_legacy_stream_is_gone_on_with_when_the_server_wants_it() {
     let client = in_time(client.connect(stranger.transport())).await;
     let client = client.expect("it connects");
     let slow = client
-        .call_tool("any", json!({}))
+        .call("any", json!({}))
         .timeout(Duration::from_millis(700));
     let slow = in_time(slow).await.map(drop);
     assert!(
@@ -523,7 +523,7 @@ async fn nothing_is_asked_before_the_server_knows_that_its_session_has_begun() {
     let client = builder().opening(Opening::Legacy);
     let client = in_time(client.connect(stranger.transport())).await;
     let client = client.expect("it connects");
-    let called = in_time(client.call_tool("any", json!({}))).await;
+    let called = in_time(client.call("any", json!({}))).await;
     assert!(called.is_ok(), "{called:?}");
     client.close().await;
 }
@@ -541,13 +541,13 @@ async fn a_session_that_is_gone_ends_the_connection_and_the_next_one_begins() {
     let client = builder().opening(Opening::Legacy).restart(true);
     let client = in_time(client.connect(stranger.transport())).await;
     let client = client.expect("it connects");
-    let lost = in_time(client.call_tool("any", json!({}))).await;
+    let lost = in_time(client.call("any", json!({}))).await;
     let Err(ClientError::Closed { report, .. }) = lost else {
         panic!("{lost:?}");
     };
     let why = report.transport.as_deref().unwrap_or_default();
     assert!(why.contains("ended the session"), "{report}");
-    let again = in_time(client.call_tool("any", json!({}))).await;
+    let again = in_time(client.call("any", json!({}))).await;
     assert!(again.is_ok(), "{again:?}");
     client.close().await;
 }
@@ -565,7 +565,7 @@ async fn requests_are_sent_on_within_the_server_only() {
     .await;
     let client = in_time(builder().connect(within.transport())).await;
     let client = client.expect("it connects");
-    client.call_tool("any", json!({})).await.expect("an answer");
+    client.call("any", json!({})).await.expect("an answer");
     client.close().await;
 
     let other = Stranger::new(good).await;
@@ -641,7 +641,7 @@ async fn who_authorizes_is_asked_once_for_each_refused_request() {
         let outcome = match in_time(builder().connect(server)).await {
             Err(error) => Err(error),
             Ok(client) => {
-                let call = in_time(client.call_tool("any", json!({}))).await;
+                let call = in_time(client.call("any", json!({}))).await;
                 client.close().await;
                 call.map(drop)
             }

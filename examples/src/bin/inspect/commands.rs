@@ -78,7 +78,7 @@ impl Commands<'_> {
 
     async fn call(&self, call: &ToolCall) -> Result<Exit, ClientError> {
         let result = self
-            .watched(self.client.call_tool(&call.name, &call.arguments))
+            .watched(self.client.call(&call.name, &call.arguments))
             .await?;
         self.print(&result, show::tool_result(&result));
         Ok(match result.is_error {
@@ -110,7 +110,7 @@ impl Commands<'_> {
                 .say(&format!("the server tells only of {granted}"));
         }
         if let Some(call) = call {
-            let result = self.client.call_tool(&call.name, &call.arguments).await?;
+            let result = self.client.call(&call.name, &call.arguments).await?;
             self.terminal.say(show::tool_result(&result).trim_end());
         }
         for _ in 0..count.unwrap_or(usize::MAX) {
