@@ -46,18 +46,24 @@ impl InFlight {
     /// The share of one connection: calls in flight, and bytes of their parameters.
     #[must_use]
     pub fn share(&self, calls: usize, bytes: usize, busy_code: ErrorCode) -> Share {
-        Share(Arc::new(Parts {
-            server: self.clone(),
-            calls: Gauge::new(calls),
-            bytes: Gauge::new(bytes),
-            busy_code,
-        }))
+        Share {
+            parts: Arc::new(Parts {
+                server: self.clone(),
+                calls: Gauge::new(calls),
+                bytes: Gauge::new(bytes),
+                busy_code,
+            }),
+            principal: None,
+        }
     }
 }
 
 /// What one connection may use of the calls in flight.
 #[derive(Clone, Debug)]
-pub struct Share(Arc<Parts>);
+pub struct Share {
+    parts: Arc<Parts>,
+    principal: Option<Arc<str>>,
+}
 
 #[derive(Debug)]
 struct Parts {
@@ -68,6 +74,18 @@ struct Parts {
 }
 
 impl Share {
+    /// Says whose share this is, as the transport has authenticated it. What one principal
+    /// carries between rounds is taken from no other. Default nobody in particular.
+    #[must_use]
+    pub fn principal(mut self, principal: impl Into<Arc<str>>) -> Self {
+        self.principal = Some(principal.into());
+        self
+    }
+
+    pub(crate) fn owner(&self) -> Option<Arc<str>> {
+        self.principal.clone()
+    }
+
     /// Takes a slot for work that keeps so many bytes in memory.
     pub(crate) fn try_acquire(&self, size: usize) -> Result<Slot, Full> {
         let Parts {
@@ -75,7 +93,7 @@ impl Share {
             calls,
             bytes,
             ..
-        } = &*self.0;
+        } = &*self.parts;
         if !calls.take(1) {
             return Err(Full::Calls);
         }
@@ -96,16 +114,16 @@ impl Share {
 
     fn refuse(&self, full: Full, attempt: &Attempt) -> ErrorObject {
         let (scope, gauge) = match full {
-            Full::Calls => (BusyScope::Connection, &self.0.calls),
-            Full::Bytes => (BusyScope::Connection, &self.0.bytes),
-            Full::Server => (BusyScope::Server, &*self.0.server.0),
+            Full::Calls => (BusyScope::Connection, &self.parts.calls),
+            Full::Bytes => (BusyScope::Connection, &self.parts.bytes),
+            Full::Server => (BusyScope::Server, &*self.parts.server.0),
         };
         let limit = u64::try_from(gauge.limit).unwrap_or(u64::MAX);
         let mut data = BusyData::new(SERVER_BUSY, scope, limit, attempt.method().as_str());
         if let Full::Bytes = full {
             data = data.unit("bytes");
         }
-        data.into_error(self.0.busy_code)
+        data.into_error(self.parts.busy_code)
     }
 }
 
@@ -159,7 +177,7 @@ impl Drop for Slot {
             calls,
             bytes,
             ..
-        } = &*self.share.0;
+        } = &*self.share.parts;
         server.0.give_back(1);
         bytes.give_back(self.size);
         calls.give_back(1);

@@ -24,7 +24,7 @@ use tower::{BoxError, Service};
 use crate::attempt::{Attempt, Needs, Next, Outcome, Serving};
 use crate::context::Call;
 use crate::input::{as_request, is_no};
-use crate::seal::{Carried, Digest, Seal, Unsealed};
+use crate::seal::{About, Carried, Digest, Seal, Unsealed};
 
 /// The answers that a call has, and what it has looked for in this attempt.
 #[derive(Debug, Default)]
@@ -68,16 +68,22 @@ pub(crate) struct Rules {
 pub struct Rounds {
     next: Next,
     rules: Arc<Rules>,
+    /// Whose connection this is.
+    principal: Option<Arc<str>>,
 }
 
 impl Rounds {
-    pub(crate) fn new(next: Next, rules: Arc<Rules>) -> Self {
-        Self { next, rules }
+    pub(crate) fn new(next: Next, rules: Arc<Rules>, principal: Option<Arc<str>>) -> Self {
+        Self {
+            next,
+            rules,
+            principal,
+        }
     }
 
     pub(crate) fn serve(&mut self, attempt: Attempt) -> RoundsFuture {
         let begun = match is_modern(&attempt) {
-            true => begin(&attempt, &self.rules),
+            true => begin(&attempt, &self.rules, self.principal.as_deref()),
             false => Ok(()),
         };
         let running = match begun {
@@ -161,7 +167,11 @@ impl Rounds {
             ..Carried::default()
         };
         drop(answers);
-        let state = match self.rules.seal.close(carried, attempt.request()) {
+        let about = About {
+            request: attempt.request(),
+            principal: self.principal.as_deref(),
+        };
+        let state = match self.rules.seal.close(carried, about) {
             Ok(state) => state,
             Err(Unsealed::TooLong) => {
                 return failed(attempt, "its answers are too long to be carried");
@@ -181,7 +191,7 @@ impl Rounds {
 }
 
 /// Takes what a modern client has carried and answered.
-fn begin(attempt: &Attempt, rules: &Rules) -> Result<(), ErrorObject> {
+fn begin(attempt: &Attempt, rules: &Rules, principal: Option<&str>) -> Result<(), ErrorObject> {
     let (responses, state) = match attempt.request() {
         ClientRequest::CallTool(params) => (&params.input_responses, &params.request_state),
         ClientRequest::GetPrompt(params) => (&params.input_responses, &params.request_state),
@@ -192,6 +202,10 @@ fn begin(attempt: &Attempt, rules: &Rules) -> Result<(), ErrorObject> {
     let Some(state) = state else {
         return Ok(());
     };
+    let about = About {
+        request: attempt.request(),
+        principal,
+    };
     let Carried {
         rounds,
         answers: given,
@@ -199,7 +213,7 @@ fn begin(attempt: &Attempt, rules: &Rules) -> Result<(), ErrorObject> {
         ..
     } = rules
         .seal
-        .open(state, attempt.request())
+        .open(state, about)
         .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: {error}")))?;
     let mut answers = attempt.call.answers();
     (answers.rounds, answers.given) = (rounds, given);

@@ -1,7 +1,7 @@
 //! `requestState`: what a modern client carries from one round to the next.
 //!
 //! A client is free to send back anything, so what it carries is authenticated: with a key, for
-//! so long, and only for the same method with the same parameters. It is not encrypted: it
+//! so long, and only for the same method with the same parameters, from the same principal. It is not encrypted: it
 //! holds what this very client has answered, and nothing else.
 //!
 //! Spec: [multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
@@ -67,6 +67,14 @@ pub(crate) struct Carried {
     pub(crate) asked: BTreeMap<String, Digest>,
 }
 
+/// What a state is bound to.
+#[derive(Clone, Copy)]
+pub(crate) struct About<'a> {
+    pub(crate) request: &'a ClientRequest,
+    /// Who asks, where the transport knows.
+    pub(crate) principal: Option<&'a str>,
+}
+
 /// Seals and opens what clients carry.
 #[derive(Clone, Debug)]
 pub(crate) struct Seal {
@@ -97,12 +105,8 @@ pub(crate) enum Unsealed {
 }
 
 impl Seal {
-    pub(crate) fn close(
-        &self,
-        mut carried: Carried,
-        request: &ClientRequest,
-    ) -> Result<String, Unsealed> {
-        let subject = subject(request).ok_or(Unsealed::Ambiguous)?;
+    pub(crate) fn close(&self, mut carried: Carried, about: About<'_>) -> Result<String, Unsealed> {
+        let subject = subject(about).ok_or(Unsealed::Ambiguous)?;
         carried.expires = (now() + self.age).as_secs();
         let text = serde_json::to_string(&carried).expect("texts and JSON always encode");
         let tag = tag(&self.keys[0], &subject, &text);
@@ -113,12 +117,12 @@ impl Seal {
         }
     }
 
-    pub(crate) fn open(&self, sealed: &str, request: &ClientRequest) -> Result<Carried, BadState> {
+    pub(crate) fn open(&self, sealed: &str, about: About<'_>) -> Result<Carried, BadState> {
         let (text, tag_sent) = sealed
             .rsplit_once('.')
             .filter(|_| sealed.len() <= self.max_bytes)
             .ok_or(BadState::Forged)?;
-        let subject = subject(request).ok_or(BadState::Forged)?;
+        let subject = subject(about).ok_or(BadState::Forged)?;
         let known = self.keys.iter().any(|key| {
             let tag = hex(&tag(key, &subject, text));
             same(tag.as_bytes(), tag_sent.as_bytes())
@@ -142,9 +146,9 @@ fn tag(key: &StateKey, subject: &[u8; 32], text: &str) -> [u8; 32] {
     mac.finalize()
 }
 
-/// The digest of what a request is about: not of what it carries. `None` of arguments that are
+/// The digest of who asks and what a request is about: not of what it carries. `None` of arguments that are
 /// not [canonical].
-fn subject(request: &ClientRequest) -> Option<[u8; 32]> {
+fn subject(About { request, principal }: About<'_>) -> Option<[u8; 32]> {
     let about = match request {
         ClientRequest::CallTool(params) => {
             let arguments = params.arguments.as_ref();
@@ -156,7 +160,9 @@ fn subject(request: &ClientRequest) -> Option<[u8; 32]> {
         _ => String::new(),
     };
     let method = request.method();
-    Some(Hash::hash(format!("{method} {about}").as_bytes()))
+    Some(Hash::hash(
+        format!("{} {method} {about}", json!(principal)).as_bytes(),
+    ))
 }
 
 /// The digest of a question.
@@ -195,6 +201,13 @@ mod tests {
         }
     }
 
+    fn about(request: &ClientRequest) -> About<'_> {
+        About {
+            request,
+            principal: None,
+        }
+    }
+
     fn call(name: &str, arguments: &'static str) -> ClientRequest {
         let params = format!("{{\"name\":\"{name}\",\"arguments\":{arguments}}}");
         let params = RawJson::parse(params).expect("JSON");
@@ -212,10 +225,10 @@ mod tests {
     #[test]
     fn what_was_sealed_opens_for_the_same_request() {
         let sealed = seal(60)
-            .close(carried(), &call("x", "{\"a\":1,\"b\":2}"))
+            .close(carried(), about(&call("x", "{\"a\":1,\"b\":2}")))
             .expect("short");
         let opened = seal(60)
-            .open(&sealed, &call("x", "{ \"b\":2, \"a\":1 }"))
+            .open(&sealed, about(&call("x", "{ \"b\":2, \"a\":1 }")))
             .expect("ours");
         assert_eq!((opened.rounds, opened.answers), (2, carried().answers));
     }
@@ -224,28 +237,31 @@ mod tests {
     #[test]
     fn nothing_else_opens() {
         let request = call("x", "{}");
-        let sealed = seal(60).close(carried(), &request).expect("short");
+        let sealed = seal(60).close(carried(), about(&request)).expect("short");
         for other in [call("y", "{}"), call("x", "{\"a\":1}")] {
-            assert_eq!(seal(60).open(&sealed, &other), Err(BadState::Forged));
+            assert_eq!(seal(60).open(&sealed, about(&other)), Err(BadState::Forged));
         }
         let stranger = Seal {
             keys: vec![StateKey::new([2; 32])],
             ..seal(60)
         };
-        assert_eq!(stranger.open(&sealed, &request), Err(BadState::Forged));
+        assert_eq!(
+            stranger.open(&sealed, about(&request)),
+            Err(BadState::Forged)
+        );
         for at in 0..sealed.len() {
             let mut bytes = sealed.clone().into_bytes();
             bytes[at] ^= 1;
             let changed = String::from_utf8(bytes).expect("ASCII");
             assert_eq!(
-                seal(60).open(&changed, &request),
+                seal(60).open(&changed, about(&request)),
                 Err(BadState::Forged),
                 "{at}"
             );
-            assert!(seal(60).open(&sealed[..at], &request).is_err());
+            assert!(seal(60).open(&sealed[..at], about(&request)).is_err());
         }
         for state in ["", ".", "x", &format!("{sealed}-TAMPERED")] {
-            assert_eq!(seal(60).open(state, &request), Err(BadState::Forged));
+            assert_eq!(seal(60).open(state, about(&request)), Err(BadState::Forged));
         }
     }
 
@@ -262,16 +278,26 @@ mod tests {
             ),
             (r#"{"x":"\ud83d\ude00"}"#, r#"{"x":"\ud83d\ude01"}"#),
         ] {
-            let sealed = seal(60).close(carried(), &call("x", mine)).expect("short");
-            assert!(seal(60).open(&sealed, &call("x", mine)).is_ok(), "{mine}");
-            let opened = seal(60).open(&sealed, &call("x", other));
+            let sealed = seal(60)
+                .close(carried(), about(&call("x", mine)))
+                .expect("short");
+            assert!(
+                seal(60).open(&sealed, about(&call("x", mine))).is_ok(),
+                "{mine}"
+            );
+            let opened = seal(60).open(&sealed, about(&call("x", other)));
             assert_eq!(opened, Err(BadState::Forged), "{other}");
         }
         let ambiguous = call("x", r#"{"to":"a","x":"\ud800"}"#);
-        let sealed = seal(60).close(carried(), &ambiguous);
+        let sealed = seal(60).close(carried(), about(&ambiguous));
         assert_eq!(sealed, Err(Unsealed::Ambiguous));
-        let sealed = seal(60).close(carried(), &call("x", "{}")).expect("short");
-        assert_eq!(seal(60).open(&sealed, &ambiguous), Err(BadState::Forged));
+        let sealed = seal(60)
+            .close(carried(), about(&call("x", "{}")))
+            .expect("short");
+        assert_eq!(
+            seal(60).open(&sealed, about(&ambiguous)),
+            Err(BadState::Forged)
+        );
     }
 
     /// Covers X07.
@@ -279,27 +305,50 @@ mod tests {
     fn a_state_expires_and_has_a_size() {
         let request = call("x", "{}");
         let mut carried = carried();
-        let sealed = seal(0).close(carried, &request).expect("short");
+        let sealed = seal(0).close(carried, about(&request)).expect("short");
         std::thread::sleep(Duration::from_millis(1_100));
-        assert_eq!(seal(0).open(&sealed, &request), Err(BadState::Expired));
+        assert_eq!(
+            seal(0).open(&sealed, about(&request)),
+            Err(BadState::Expired)
+        );
         carried = Carried::default();
         let long = RawJson::encode(&"x".repeat(1_000)).expect("JSON");
         carried
             .answers
             .insert("a".to_owned(), (String::new(), long));
-        assert_eq!(seal(60).close(carried, &request), Err(Unsealed::TooLong));
+        assert_eq!(
+            seal(60).close(carried, about(&request)),
+            Err(Unsealed::TooLong)
+        );
     }
 
     #[test]
     fn an_old_key_opens_while_a_new_one_seals() {
         let request = call("x", "{}");
-        let sealed = seal(60).close(carried(), &request).expect("short");
+        let sealed = seal(60).close(carried(), about(&request)).expect("short");
         let rotated = Seal {
             keys: vec![StateKey::new([2; 32]), StateKey::new([1; 32])],
             ..seal(60)
         };
-        assert!(rotated.open(&sealed, &request).is_ok());
-        let sealed = rotated.close(carried(), &request).expect("short");
-        assert_eq!(seal(60).open(&sealed, &request), Err(BadState::Forged));
+        assert!(rotated.open(&sealed, about(&request)).is_ok());
+        let sealed = rotated.close(carried(), about(&request)).expect("short");
+        assert_eq!(
+            seal(60).open(&sealed, about(&request)),
+            Err(BadState::Forged)
+        );
+    }
+
+    #[test]
+    fn what_one_principal_carries_is_of_no_use_to_another() {
+        let request = call("x", "{}");
+        let of = |principal| About {
+            request: &request,
+            principal,
+        };
+        let sealed = seal(60).close(carried(), of(Some("ann"))).expect("short");
+        assert!(seal(60).open(&sealed, of(Some("ann"))).is_ok());
+        for other in [Some("bob"), None] {
+            assert_eq!(seal(60).open(&sealed, of(other)), Err(BadState::Forged));
+        }
     }
 }

@@ -147,11 +147,12 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         let (receiver, sender) = transport.split();
         let events = Events::default();
         parts.changes.add(&events);
+        let principal = share.owner();
+        let rounds = Rounds::new(parts.service.clone(), parts.rules.clone(), principal);
         Self {
             connection: ServerConnection::new(parts.config.clone()),
             heard: Heard::new(parts.handlers.clone(), share.clone(), network),
-            service: LimitLayer::new(share)
-                .layer(Rounds::new(parts.service.clone(), parts.rules.clone())),
+            service: LimitLayer::new(share).layer(rounds),
             calls: Calls::counted_by(parts.counters.clone()),
             events,
             asks: HashMap::new(),

@@ -247,7 +247,10 @@ impl<S: Send + Sync + 'static> Http<S> {
             (key, _) => key,
         };
         let most = self.config.limits.open;
-        let visit = self.visitors.enter(&key, most, || self.server.share());
+        let visit = self.visitors.enter(&key, most, || match &key {
+            Key::Principal(principal) => self.server.share().principal(principal.as_str()),
+            Key::Peer(_) | Key::Anyone => self.server.share(),
+        });
         visit.ok_or_else(|| self.busy(most))
     }
 
