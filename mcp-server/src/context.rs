@@ -384,7 +384,7 @@ impl Look<ToolError> for Looking<'_> {
         let mut request = input.request();
         leave_out_context(&mut request, caller);
         if let Some(url) = no_url(&request) {
-            let why = format_args!("`{name}` is at no absolute URL: {url:?}");
+            let why = format!("`{name}` is at no absolute URL: {url:?}");
             return Err(ToolError::failed(why));
         }
         let question = digest(&request);
@@ -398,11 +398,11 @@ impl Look<ToolError> for Looking<'_> {
             match input.read(answer) {
                 Ok(value) => return Ok(Some(value)),
                 Err(Unanswered::Declined) => {
-                    let no = format_args!("the user declined `{name}`");
+                    let no = format!("the user declined `{name}`");
                     return Err(ToolError::failed(no));
                 }
                 Err(Unanswered::Cancelled) => {
-                    let no = format_args!("the user cancelled `{name}`");
+                    let no = format!("the user cancelled `{name}`");
                     return Err(ToolError::failed(no));
                 }
                 Err(Unanswered::Unusable) => {}
