@@ -33,14 +33,18 @@ pub(crate) struct Answers {
     given: BTreeMap<String, (Digest, RawJson)>,
     /// What was looked for in this attempt, each with the digest of its question.
     looked_for: BTreeMap<String, Digest>,
+    /// What a client has answered that carries nothing: to whatever it was asked.
+    alone: BTreeMap<String, RawJson>,
     rounds: usize,
 }
 
 impl Answers {
     /// The answer to a question: not one to another question of the same name.
     pub(crate) fn to(&self, name: &str, question: &Digest) -> Option<&RawJson> {
-        let (known, answer) = self.given.get(name)?;
-        (known == question).then_some(answer)
+        match self.given.get(name) {
+            Some((known, answer)) => (known == question).then_some(answer),
+            None => self.alone.get(name),
+        }
     }
 
     /// Whether no other question of this attempt has the name: of two, each would make the
@@ -198,8 +202,11 @@ fn begin(attempt: &Attempt, rules: &Rules, principal: Option<&str>) -> Result<()
         ClientRequest::ReadResource(params) => (&params.input_responses, &params.request_state),
         _ => return Ok(()),
     };
-    // What is not carried was not asked, or not of this call: there is nothing that it answers.
     let Some(state) = state else {
+        // Its user's answers are the client's to vouch for, with a state or without. They are
+        // good for this attempt, and never carried.
+        let alone = responses.iter().flatten();
+        attempt.call.answers().alone = alone.map(|(k, v)| (k.clone(), v.clone())).collect();
         return Ok(());
     };
     let about = About {

@@ -115,15 +115,20 @@ async fn an_answer_is_of_the_arguments_that_were_agreed_to() {
 
 /// Covers X06, X09.
 #[tokio::test]
-async fn an_answer_without_its_question_is_none() {
+async fn an_answer_belongs_to_its_question() {
     let mut client = Client::askable(server().rounds(2)).await;
     let answers = ("inputResponses", &yes());
-    // What was not sealed was not asked.
+    // Who carries nothing vouches for its answers alone, and for none of another name.
     let reply = client.call_with("pay", "{}", &[answers]).await;
+    assert_eq!(reply["result"]["content"][0]["text"], "paid {}", "{reply}");
+    let stranger = json!({ "other": yes()["sure"] });
+    let reply = client
+        .call_with("pay", "{}", &[("inputResponses", &stranger)])
+        .await;
     assert!(is_asked(&reply), "{reply}");
     let state = reply["result"]["requestState"].clone();
     let carried = ("requestState", &state);
-    // Nor was anything else than what was.
+    // Nor was anything else asked than what was.
     let other = json!({ "other": yes()["sure"], "sure2": yes()["sure"] });
     let reply = client
         .call_with("pay", "{}", &[carried, ("inputResponses", &other)])
