@@ -38,31 +38,26 @@ impl Attrs {
             doc: Doc::read(attributes),
             ..Self::default()
         };
-        for attribute in attributes {
-            if attribute.path().is_ident("tool") {
-                const USAGE: &str =
-                    "attributes of a tool stand in parentheses: `#[tool(name = \"…\")]`";
-                let error = items(attribute, USAGE, |input| attrs.item(input));
-                attrs.error = attrs.error.take().or(error);
-            }
-        }
+        let (words, error) = read(attributes, "tool", "name", |word, input| {
+            attrs.item(word, input)
+        });
+        (attrs.words, attrs.error) = (words, error);
         attrs
     }
 
-    fn item(&mut self, input: ParseStream<'_>) -> Result<()> {
-        let word = word(&mut self.words, input)?;
+    fn item(&mut self, word: &Ident, input: ParseStream<'_>) -> Result<()> {
         match word.to_string().as_str() {
-            "name" => self.name = Some(text(&word, input)?),
-            "title" => self.title = Some(text(&word, input)?),
-            "description" => self.description = Some(text(&word, input)?),
-            "icon" => self.icons.push(text(&word, input)?),
-            "output" => self.output = Some(value(&word, input, "Type")?),
-            "content" => self.content = Some(value(&word, input, "Type")?),
-            "crate" => self.krate = Some(value(&word, input, "path")?),
-            "read_only" => self.read_only = Some(flag(&word, input)?),
-            "destructive" => self.destructive = Some(flag(&word, input)?),
-            "idempotent" => self.idempotent = Some(flag(&word, input)?),
-            "open_world" => self.open_world = Some(flag(&word, input)?),
+            "name" => self.name = Some(text(word, input)?),
+            "title" => self.title = Some(text(word, input)?),
+            "description" => self.description = Some(text(word, input)?),
+            "icon" => self.icons.push(text(word, input)?),
+            "output" => self.output = Some(value(word, input, "Type")?),
+            "content" => self.content = Some(value(word, input, "Type")?),
+            "crate" => self.krate = Some(value(word, input, "path")?),
+            "read_only" => self.read_only = Some(flag(word, input)?),
+            "destructive" => self.destructive = Some(flag(word, input)?),
+            "idempotent" => self.idempotent = Some(flag(word, input)?),
+            "open_world" => self.open_world = Some(flag(word, input)?),
             "open" => self.open = Some(word.span()),
             _ => {
                 return Err(Error::new(
@@ -77,9 +72,39 @@ impl Attrs {
     }
 }
 
+/// Reads what stands in the attributes of this name, `example` among it, each time a word and
+/// what belongs to it. Gives the words, in order, and the first mistake.
+pub(crate) fn read(
+    attributes: &[Attribute],
+    name: &str,
+    example: &str,
+    mut item: impl FnMut(&Ident, ParseStream<'_>) -> Result<()>,
+) -> (Vec<Ident>, Option<Error>) {
+    let usage =
+        format!("attributes of a {name} stand in parentheses: `#[{name}({example} = \"…\")]`");
+    let mut words = Vec::new();
+    let mut first = None;
+    for attribute in attributes {
+        if attribute.path().is_ident(name) {
+            let error = items(attribute, &usage, |input| {
+                let word = word(&mut words, input)?;
+                item(&word, input)
+            });
+            first = first.or(error);
+        }
+    }
+    (words, first)
+}
+
+/// The name that an attribute gives, or else that of what it stands on.
+pub(crate) fn name_or(given: Option<&LitStr>, ident: &Ident) -> LitStr {
+    let own = || LitStr::new(&ident.unraw().to_string(), ident.span());
+    given.cloned().unwrap_or_else(own)
+}
+
 /// Reads what stands in an attribute's parentheses, each time one item, and goes on behind a
 /// mistake. Gives the first one.
-pub(crate) fn items(
+fn items(
     attribute: &Attribute,
     usage: &str,
     mut item: impl FnMut(ParseStream<'_>) -> Result<()>,
@@ -101,7 +126,7 @@ pub(crate) fn items(
 }
 
 /// The word that an item begins with, which has not been given before, or may be repeated.
-pub(crate) fn word(given: &mut Vec<Ident>, input: ParseStream<'_>) -> Result<Ident> {
+fn word(given: &mut Vec<Ident>, input: ParseStream<'_>) -> Result<Ident> {
     let word = input.call(Ident::parse_any)?;
     if word != "icon" && given.contains(&word) {
         let error = format!("`{word}` is given twice");

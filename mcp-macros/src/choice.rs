@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Path, Result};
 
 use crate::ast::snake_case;
-use crate::attr::{items, text, value, word};
+use crate::attr::{read, text, value};
 use crate::expand::{home, unreadable};
 use crate::valid::{attributes_are_known, refuse};
 
@@ -62,25 +62,17 @@ impl<'a> One<'a> {
 
 impl Attrs {
     fn read(attributes: &[Attribute], on_variant: bool) -> Self {
-        const USAGE: &str =
-            "attributes of a choice stand in parentheses: `#[choice(title = \"…\")]`";
         let mut attrs = Self::default();
-        let mut words = Vec::new();
-        for attribute in attributes {
-            if attribute.path().is_ident("choice") {
-                let error = items(attribute, USAGE, |input| {
-                    let word = word(&mut words, input)?;
-                    match (word.to_string().as_str(), on_variant) {
-                        ("name", true) => attrs.name = Some(text(&word, input)?),
-                        ("title", true) => attrs.title = Some(text(&word, input)?),
-                        ("crate", false) => attrs.krate = Some(value(&word, input, "path")?),
-                        _ => return Err(Error::new(word.span(), unknown(on_variant))),
-                    }
-                    Ok(())
-                });
-                attrs.error = attrs.error.take().or(error);
+        let (_, error) = read(attributes, "choice", "title", |word, input| {
+            match (word.to_string().as_str(), on_variant) {
+                ("name", true) => attrs.name = Some(text(word, input)?),
+                ("title", true) => attrs.title = Some(text(word, input)?),
+                ("crate", false) => attrs.krate = Some(value(word, input, "path")?),
+                _ => return Err(Error::new(word.span(), unknown(on_variant))),
             }
-        }
+            Ok(())
+        });
+        attrs.error = error;
         attrs
     }
 }

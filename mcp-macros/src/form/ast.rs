@@ -1,7 +1,6 @@
 //! What a form's struct says, not yet judged.
 
 use proc_macro2::Span;
-use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{
@@ -10,7 +9,7 @@ use syn::{
 };
 
 use crate::ast::optional;
-use crate::attr::{items, text, value, word};
+use crate::attr::{name_or, read, text, value};
 use crate::doc::Doc;
 
 /// A form: a struct.
@@ -98,10 +97,7 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn name(&self) -> LitStr {
-        self.attrs
-            .name
-            .clone()
-            .unwrap_or_else(|| LitStr::new(&self.ident.unraw().to_string(), self.ident.span()))
+        name_or(self.attrs.name.as_ref(), self.ident)
     }
 }
 
@@ -114,21 +110,14 @@ enum Place {
 
 impl Attrs {
     fn read(attributes: &[Attribute], place: Place) -> Self {
-        const USAGE: &str = "attributes of a form stand in parentheses: `#[form(title = \"…\")]`";
         let mut attrs = Self {
             doc: Doc::read(attributes),
             ..Self::default()
         };
-        let mut words = Vec::new();
-        for attribute in attributes {
-            if attribute.path().is_ident("form") {
-                let error = items(attribute, USAGE, |input| {
-                    let word = word(&mut words, input)?;
-                    attrs.item(&word, place, input)
-                });
-                attrs.error = attrs.error.take().or(error);
-            }
-        }
+        let (_, error) = read(attributes, "form", "title", |word, input| {
+            attrs.item(word, place, input)
+        });
+        attrs.error = error;
         attrs
     }
 

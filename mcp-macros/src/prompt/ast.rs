@@ -6,7 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Path, Result, Type};
 
 use crate::ast::{optional, snake_case};
-use crate::attr::{items, text, value, word};
+use crate::attr::{name_or, read, text, value};
 use crate::doc::Doc;
 
 /// A prompt: a struct.
@@ -80,10 +80,7 @@ impl<'a> Argument<'a> {
     }
 
     pub(crate) fn name(&self) -> LitStr {
-        self.attrs
-            .name
-            .clone()
-            .unwrap_or_else(|| LitStr::new(&self.ident.unraw().to_string(), self.ident.span()))
+        name_or(self.attrs.name.as_ref(), self.ident)
     }
 }
 
@@ -96,22 +93,14 @@ enum Place {
 
 impl Attrs {
     fn read(attributes: &[Attribute], place: Place) -> Self {
-        const USAGE: &str =
-            "attributes of a prompt stand in parentheses: `#[prompt(title = \"…\")]`";
         let mut attrs = Self {
             doc: Doc::read(attributes),
             ..Self::default()
         };
-        let mut words = Vec::new();
-        for attribute in attributes {
-            if attribute.path().is_ident("prompt") {
-                let error = items(attribute, USAGE, |input| {
-                    let word = word(&mut words, input)?;
-                    attrs.item(&word, place, input)
-                });
-                attrs.error = attrs.error.take().or(error);
-            }
-        }
+        let (_, error) = read(attributes, "prompt", "title", |word, input| {
+            attrs.item(word, place, input)
+        });
+        attrs.error = error;
         attrs
     }
 

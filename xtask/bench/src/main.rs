@@ -3,9 +3,9 @@
 //! No process, no thread, no clock: two runs of one binary count the same. Whoever runs it takes
 //! the difference of two numbers of times, in which beginning and end cancel out.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+#![forbid(unsafe_code)]
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use mcp_protocol::connection::{Output, ServerConfig, ServerConnection};
 use mcp_protocol::tool::decode_arguments;
@@ -14,33 +14,6 @@ use mcp_protocol::types::{ServerCapabilities, ToolsCapability};
 use mcp_protocol::{ClientRequest, Encode, Incoming, RawJson, ServerResult};
 use mcp_transport_stdio::Lines;
 use serde::Deserialize;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: everything is the system allocator's; the counter owns no memory.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 #[derive(Deserialize)]
 struct Echo {
@@ -149,14 +122,15 @@ fn main() {
     // What differs has the same length each time, and is put in without an allocation.
     let id = |number: u32| (100_000_000 + number).to_string();
     let requests: Vec<_> = (0..16).map(|n| request.replace("ID", &id(n))).collect();
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
-    for request in requests.iter().cycle().take(times as usize) {
-        server.receive(request.as_bytes());
-        assert!(
-            server
-                .written
-                .starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":1000")
-        );
-    }
-    println!("{}", ALLOCATIONS.load(Ordering::Relaxed) - before);
+    let allocations = allocation_counter::measure(|| {
+        for request in requests.iter().cycle().take(times as usize) {
+            server.receive(request.as_bytes());
+            assert!(
+                server
+                    .written
+                    .starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":1000")
+            );
+        }
+    });
+    println!("{}", allocations.count_total);
 }

@@ -113,8 +113,7 @@ const BANS: &[Ban] = &[
         says: "nothing is left undone: an open end is an issue",
     },
     Ban {
-        // An allocator that counts cannot be written without it, and is in no user's program.
-        files: |source| source.is_rust() && source.path != "xtask/bench/src/main.rs",
+        files: Source::is_rust,
         part: Part::Code,
         words: &["unsafe"],
         says: "there is no unsafe code",
