@@ -54,8 +54,8 @@ pub(crate) struct Stream {
 
 /// The way to one connection.
 ///
-/// The queue needs no bound: there is but one call in it for each caller that waits, and at
-/// most one cancellation of it.
+/// The queue needs no bound: the driver takes from it at every turn, whatever the server does,
+/// and refuses what it has no room for.
 #[derive(Clone)]
 pub(crate) struct Link {
     commands: mpsc::UnboundedSender<Command>,

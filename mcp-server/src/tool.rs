@@ -37,7 +37,8 @@ use crate::error::ToolError;
 /// ```
 ///
 /// `S` is the state of the server, which [`Context::state`] gives. When the call is cancelled
-/// the future is dropped. A tool that blocks the thread implements [`RunBlocking`] instead.
+/// the future is dropped. A tool that blocks the thread implements [`RunBlocking`] instead: here
+/// it could hold up all that its connection does, until it goes on.
 ///
 /// # Without the derive
 ///
