@@ -197,7 +197,7 @@ impl<S: Send + Sync + 'static> Http<S> {
     ) -> http::Response<super::Body> {
         let limits = &self.config.limits;
         let primes = self.primes(version);
-        let priming = primes.then(|| priming(reader.stream, limits.retry));
+        let priming = primes.then(|| priming(&reader, limits.retry));
         let mut events = self.events(reader, [priming, begin], visit);
         let age = limits.stream_age.filter(|_| primes);
         events.until = age.map(|age| Box::pin(sleep(age)));

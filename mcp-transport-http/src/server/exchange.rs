@@ -79,10 +79,11 @@ impl Event {
     }
 }
 
-/// The event that tells a client how to come back before there is anything to receive.
-pub(super) fn priming(stream: StreamId, retry: std::time::Duration) -> Bytes {
-    let (stream, retry) = (stream.0, retry.as_millis());
-    format!("id: {stream}-0\nretry: {retry}\ndata: \n\n").into()
+/// The event that tells a client how to come back before there is anything to receive. Its id is
+/// where the reader begins: what was read before is not sent again.
+pub(super) fn priming(reader: &Reader, retry: std::time::Duration) -> Bytes {
+    let (stream, after, retry) = (reader.stream.0, reader.after, retry.as_millis());
+    format!("id: {stream}-{after}\nretry: {retry}\ndata: \n\n").into()
 }
 
 /// Reads the id of an event as it was sent.
@@ -163,7 +164,7 @@ impl Exchange {
             cancels: None,
             _charge: charge,
         });
-        self.attach(&mut state, stream)
+        self.attach(&mut state, stream, None)
     }
 
     /// Posts what asks for nothing. `cancels` is the request that it cancels.
@@ -195,13 +196,19 @@ impl Exchange {
         for event in missed.into_iter().rev() {
             state.queue(stream, event, VecDeque::push_front);
         }
-        Some(self.attach(&mut state, stream))
+        Some(self.attach(&mut state, stream, after))
     }
 
-    fn attach(&self, state: &mut State, stream: StreamId) -> Reader {
+    fn attach(&self, state: &mut State, stream: StreamId, after: Option<u64>) -> Reader {
         let reader = state.mint();
+        let mut begins = reader;
         state.used = Instant::now();
         if let Some(stream) = state.streams.get_mut(&stream) {
+            // All that was read of it has a lower number than what waits.
+            begins = stream
+                .pending
+                .front()
+                .map_or(reader, |event| event.number - 1);
             stream.reader = Some(reader);
             // Whoever read it before learns that it is somebody else's.
             wake(&mut stream.waker);
@@ -210,6 +217,7 @@ impl Exchange {
             exchange: self.clone(),
             stream,
             reader,
+            after: after.unwrap_or(begins),
         }
     }
 
@@ -416,8 +424,10 @@ fn cost(stream: StreamId, event: &Event) -> usize {
 /// Takes what is sent on one stream. Dropping it leaves the stream to the next one.
 pub(super) struct Reader {
     exchange: Exchange,
-    pub(super) stream: StreamId,
+    stream: StreamId,
     reader: u64,
+    /// The number of the event that it begins behind.
+    after: u64,
 }
 
 impl Reader {

@@ -248,6 +248,26 @@ async fn a_stream_is_resumed_where_it_broke_off() {
 
 /// Covers H11.
 #[tokio::test]
+async fn nothing_is_sent_again_to_who_comes_back_to_the_beginning_of_a_resumed_stream() {
+    let (http, seen) = endpoint();
+    let session = Session::open(&http, LEGACY).await;
+    let mut reply = session.tool(1, "wait", json!({})).await;
+    reply.event().await.expect("the stream begins");
+    let progress = reply.event().await.expect("there is progress");
+    drop(reply);
+    let mut place = progress.id;
+    for _ in 0..2 {
+        let mut resumed = session.get(place.as_deref()).await;
+        place = resumed.event().await.expect("it is primed").id;
+    }
+    seen.release(1);
+    let messages = session.get(place.as_deref()).await.messages().await;
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(text(&messages[0]), "waited");
+}
+
+/// Covers H11.
+#[tokio::test]
 async fn a_stream_is_resumed_while_its_call_goes_on() {
     let (http, seen) = endpoint();
     let session = Session::open(&http, LEGACY).await;
