@@ -1,6 +1,7 @@
 """The official Python clients, `mcp` 2.3.0 and 1.30.0, against an example server.
 
 py_client.py ERA SERVER COMMAND ARGUMENT...    ERA is legacy, modern or auto; SERVER is calculator, echo or everything
+py_client.py ERA SERVER URL                    a server that listens there
 
 Prints `PASS name` and `FAIL name: why`.
 """
@@ -15,6 +16,8 @@ import warnings
 warnings.simplefilter("ignore")
 ERA, SERVER, COMMAND, *ARGUMENTS = sys.argv[1:]
 VERSION = "2025-11-25" if ERA == "legacy" else "2026-07-28"
+HTTP = COMMAND.startswith("http:")
+ECHO = "interop_echo" if SERVER == "everything" else "echo"
 WATCHED = "test://watched-resource"
 UNICODE = "grüße 中文 \U0001f600 \u2028 \\ \" \x7f \t"
 
@@ -40,11 +43,27 @@ def roots(types):
     return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
 
 
+@contextlib.asynccontextmanager
+async def over_http(exchanges):
+    """The way to the server, which notes the requests that are made."""
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    async def note(response):
+        exchanges.append((response.request.method, "last-event-id" in response.request.headers, response.status_code))
+
+    async with create_mcp_http_client() as http:
+        http.event_hooks = {"response": [note]}
+        async with streamable_http_client(COMMAND, http_client=http) as streams:
+            yield streams
+
+
 class Version2:
     """The client of `mcp` 2.x."""
 
     def __init__(self):
         self.notices = []
+        self.exchanges = []
 
     def callbacks(self):
         import mcp_types as types
@@ -76,6 +95,8 @@ class Version2:
 
         mode = {"legacy": "legacy", "modern": VERSION, "auto": "auto"}[ERA]
         server = StdioServerParameters(command=COMMAND, args=ARGUMENTS)
+        if HTTP:
+            server = over_http(self.exchanges)
         async with Client(server, mode=mode, read_timeout_seconds=20, cache=None, **self.callbacks()) as self.session:
             yield
 
@@ -130,6 +151,7 @@ class Version1:
 
     def __init__(self):
         self.notices = []
+        self.exchanges = []
 
     def callbacks(self):
         from mcp import types
@@ -161,9 +183,12 @@ class Version1:
         from mcp import ClientSession, StdioServerParameters
         from mcp.client.stdio import stdio_client
 
-        async with stdio_client(StdioServerParameters(command=COMMAND, args=ARGUMENTS)) as streams:
+        server = stdio_client(StdioServerParameters(command=COMMAND, args=ARGUMENTS))
+        if HTTP:
+            server = over_http(self.exchanges)
+        async with server as streams:
             timeout = timedelta(seconds=20)
-            async with ClientSession(*streams, read_timeout_seconds=timeout, **self.callbacks()) as self.session:
+            async with ClientSession(*streams[:2], read_timeout_seconds=timeout, **self.callbacks()) as self.session:
                 self.greeting = await self.session.initialize()
                 yield
 
@@ -240,12 +265,12 @@ async def refuses_zero(client):
 
 
 async def echoes(client, sent):
-    expect(await text(client, "echo", {"text": sent}), sent)
+    expect(await text(client, ECHO, {"text": sent}), sent)
 
 
 async def echoes_many(client):
     sent = [f"call {number}" for number in range(40)]
-    expect(await asyncio.gather(*(text(client, "echo", {"text": one}) for one in sent)), sent)
+    expect(await asyncio.gather(*(text(client, ECHO, {"text": one}) for one in sent)), sent)
 
 
 async def cancels(client):
@@ -253,6 +278,16 @@ async def cancels(client):
     # A late reply would come in this time, and is looked for on the wire.
     await asyncio.sleep(1.2)
     await echoes(client, "still here")
+
+
+async def hears_of_progress(client):
+    reports = []
+
+    async def report(progress, total, message):
+        reports.append((progress, total))
+
+    await client.session.call_tool("test_tool_with_progress", {}, progress_callback=report)
+    expect(reports, [(0, 100), (50, 100), (100, 100)])
 
 
 async def is_structured(client):
@@ -307,9 +342,28 @@ async def gives_up(client):
         await asyncio.sleep(0.01)
 
 
+async def reads_on(client):
+    """The answer takes longer than a stream of the server lasts."""
+    expect(await text(client, "interop_sleep", {"ms": 1700, "label": "long"}), "slept long")
+    expect(any(again for _, again, _ in client.exchanges), ERA == "legacy")
+
+
+async def left(client):
+    """Only what has a session ends one."""
+    deletes = [status // 100 for method, _, status in client.exchanges if method == "DELETE"]
+    expect(deletes, [2] if ERA == "legacy" else [])
+
+
+ECHOES = [
+    ("echoes unicode", lambda client: echoes(client, UNICODE)),
+    ("echoes a megabyte", lambda client: echoes(client, "0123456789abcdef" * 65536)),
+    ("answers 40 calls at once", echoes_many),
+]
 CHECKS = {
     "everything": [
         ("lists its tools", lambda client: listed(client, "test_simple_text", "interop_cancel_count")),
+        *ECHOES,
+        ("hears of progress", hears_of_progress),
         ("gives a structured result", is_structured),
         ("reads resources", reads),
         ("gets and completes a prompt", prompts),
@@ -324,9 +378,7 @@ CHECKS = {
     ],
     "echo": [
         ("lists its tools", lambda client: listed(client, "echo", "sleep")),
-        ("echoes unicode", lambda client: echoes(client, UNICODE)),
-        ("echoes a megabyte", lambda client: echoes(client, "0123456789abcdef" * 65536)),
-        ("answers 40 calls at once", echoes_many),
+        *ECHOES,
         ("stays usable after a cancel", cancels),
     ],
 }
@@ -338,8 +390,12 @@ async def main():
         await check("connects", connected(client))
         for name, steps in CHECKS[SERVER]:
             await check(name, steps(client))
+        if HTTP:
+            await check("reads on where a stream was cut off", reads_on(client))
         closing = time.monotonic()
     await check("closes within 2 s", closed(time.monotonic() - closing))
+    if HTTP:
+        await check("ends its session", left(client))
 
 
 async def closed(took):

@@ -1,18 +1,45 @@
 """A server on the official Python SDK, `mcp` 2.3.0 or 1.30.0, for our client.
 
+py_server.py [--http PORT]    over stdio, or over HTTP
+
 Both serve every tool in all of the eras that they know.
 """
 
 import importlib.metadata
+import sys
 import warnings
 from typing import Annotated
 
 import anyio
+from mcp.server.streamable_http import EventMessage, EventStore
 from pydantic import BaseModel
 
 warnings.simplefilter("ignore")
 VERSION = importlib.metadata.version("mcp")
+PORT = int(sys.argv[2]) if sys.argv[1:2] == ["--http"] else None
 given_up = 0
+
+
+class Events(EventStore):
+    """What streams have carried, for who comes back to one. Requests of later sessions may have the same stream."""
+
+    def __init__(self):
+        self.events = []
+
+    async def store_event(self, stream_id, message):
+        self.events.append((stream_id, message))
+        return str(len(self.events))
+
+    async def replay_events_after(self, last_event_id, send_callback):
+        last = int(last_event_id)
+        stream = self.events[last - 1][0]
+        for number, (of, message) in enumerate(self.events[last:], last + 1):
+            if of == stream and message:
+                await send_callback(EventMessage(message, str(number)))
+        return stream
+
+
+OVER_HTTP = {"port": PORT, "event_store": Events(), "retry_interval": 50}
 
 
 class Sum(BaseModel):
@@ -49,6 +76,14 @@ def count_given_up() -> str:
     return str(given_up)
 
 
+def forget_sessions() -> str:
+    """Forgets all sessions, and says how many there were."""
+    sessions = server.session_manager._server_instances if PORT else {}
+    count = len(sessions)
+    sessions.clear()
+    return str(count)
+
+
 if VERSION.startswith("2."):
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
@@ -56,7 +91,7 @@ if VERSION.startswith("2."):
     from mcp.server.mcpserver.resolve import Elicit, Resolve, Sample
     from mcp_types import CreateMessageResult, SamplingMessage, TextContent
 
-    server = MCPServer("python", version=VERSION)
+    server = MCPServer("python", version=VERSION, log_level="ERROR")
 
     async def ask_name() -> Elicit[Name]:
         return Elicit("What is your name?", Name)
@@ -77,7 +112,7 @@ else:
     from mcp.server.fastmcp.exceptions import ToolError
     from mcp.types import SamplingMessage, TextContent
 
-    server = FastMCP("python")
+    server = FastMCP("python", log_level="ERROR", **(OVER_HTTP if PORT else {}))
 
     async def greet(ctx: Context) -> str:
         """Greets the user."""
@@ -99,7 +134,14 @@ async def count(to: int, ctx: Context) -> str:
     return "counted"
 
 
-for tool in [add, fail, wait, count_given_up, greet, think, count]:
+async def cut(ctx: Context) -> str:
+    """Has its stream cut off before it answers."""
+    await ctx.close_sse_stream()
+    await anyio.sleep(0.1)
+    return "whole"
+
+
+for tool in [add, fail, wait, count_given_up, forget_sessions, greet, think, count, cut]:
     server.tool()(tool)
 
 
@@ -115,4 +157,9 @@ def poem(topic: str) -> str:
     return f"Write a poem about {topic}"
 
 
-server.run("stdio")
+if PORT is None:
+    server.run("stdio")
+elif VERSION.startswith("2."):
+    server.run("streamable-http", **OVER_HTTP)
+else:
+    server.run("streamable-http")

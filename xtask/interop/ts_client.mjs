@@ -3,6 +3,7 @@
 //
 // ts_client.mjs ERA SERVER COMMAND ARGUMENT...    ERA is legacy, modern or auto; SERVER is calculator, echo or
 //                                               everything
+// ts_client.mjs ERA SERVER URL                    a server that listens there
 //
 // Prints `PASS name` and `FAIL name: why`.
 import assert from 'node:assert/strict';
@@ -12,6 +13,8 @@ import { pathToFileURL } from 'node:url';
 
 const [era, server, command, ...args] = process.argv.slice(2);
 const version = era === 'legacy' ? '2025-11-25' : '2026-07-28';
+const http = command.startsWith('http:');
+const echo = server === 'everything' ? 'interop_echo' : 'echo';
 const watched = 'test://watched-resource';
 const unicode = 'grüße 中文 \u{1f600} \u2028 \\ " \x7f \t';
 
@@ -21,17 +24,20 @@ const load = name => import(pathToFileURL(installed.resolve(name)));
 /** Version 2, or where that is not installed version 1. Handlers are set by method, or by schema. */
 async function classes() {
   try {
-    const { Client } = await load('@modelcontextprotocol/client');
+    const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
     const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
-    return { Client, StdioClientTransport, call: (client, params, options) => client.callTool(params, options), handled: method => method };
+    const transports = { StdioClientTransport, StreamableHTTPClientTransport };
+    return { Client, ...transports, call: (client, params, options) => client.callTool(params, options), handled: method => method };
   } catch (error) {
     if (error.code !== 'MODULE_NOT_FOUND') throw error;
     const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
     const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
+    const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
+    const transports = { StdioClientTransport, StreamableHTTPClientTransport };
     const types = await load('@modelcontextprotocol/sdk/types.js');
     const schemas = Object.values(types).filter(type => type?.shape?.method?.value);
     const handled = method => schemas.find(schema => schema.shape.method.value === method);
-    return { Client, StdioClientTransport, call: (client, params, options) => client.callTool(params, undefined, options), handled };
+    return { Client, ...transports, call: (client, params, options) => client.callTool(params, undefined, options), handled };
   }
 }
 
@@ -44,7 +50,7 @@ async function check(name, steps) {
   }
 }
 
-const { Client, StdioClientTransport, call, handled } = await classes();
+const { Client, StdioClientTransport, StreamableHTTPClientTransport, call, handled } = await classes();
 const mode = { legacy: 'legacy', modern: { pin: version }, auto: 'auto' }[era];
 const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
 const client = new Client({ name: 'interop', version: '1' }, { capabilities, versionNegotiation: { mode } });
@@ -67,9 +73,24 @@ for (const what of ['tools/list_changed', 'prompts/list_changed', 'resources/upd
 }
 const errors = [];
 client.onerror = error => errors.push(String(error?.message ?? error));
-const transport = new StdioClientTransport({ command, args, stderr: 'inherit' });
+
+/** The requests that are made over HTTP. */
+const exchanges = [];
+async function noted(url, options) {
+  const response = await fetch(url, options);
+  const again = new Headers(options?.headers).has('last-event-id');
+  exchanges.push({ method: options?.method ?? 'GET', again, ok: response.ok });
+  return response;
+}
+const transport = http
+  ? new StreamableHTTPClientTransport(new URL(command), { fetch: noted })
+  : new StdioClientTransport({ command, args, stderr: 'inherit' });
+const known = transport.setProtocolVersion?.bind(transport);
 // Version 1 tells the negotiated version to its transport only, and only where this exists.
-transport.setProtocolVersion = negotiated => { transport.negotiated = negotiated; };
+transport.setProtocolVersion = negotiated => {
+  transport.negotiated = negotiated;
+  known?.(negotiated);
+};
 
 const tool = (name, args, options) => call(client, { name, arguments: args }, { timeout: 20_000, ...options });
 
@@ -85,7 +106,7 @@ async function listed(...names) {
 }
 
 async function echoes(sent) {
-  const got = await text('echo', { text: sent });
+  const got = await text(echo, { text: sent });
   assert.ok(got === sent, `${got.length} characters that differ`);
 }
 
@@ -110,9 +131,23 @@ async function hears() {
   await stream.close?.();
 }
 
+const echoing = {
+  'echoes unicode': () => echoes(unicode),
+  'echoes a megabyte': () => echoes('0123456789abcdef'.repeat(65536)),
+  'answers 40 calls at once': async () => {
+    const sent = [...Array(40).keys()].map(number => `call ${number}`);
+    assert.deepEqual(await Promise.all(sent.map(one => text(echo, { text: one }))), sent);
+  },
+};
 const checks = {
   everything: {
     'lists its tools': () => listed('test_simple_text', 'interop_cancel_count'),
+    ...echoing,
+    'hears of progress': async () => {
+      const reports = [];
+      await tool('test_tool_with_progress', {}, { onprogress: ({ progress, total }) => { reports.push([progress, total]); } });
+      assert.deepEqual(reports, [[0, 100], [50, 100], [100, 100]]);
+    },
     'gives a structured result': async () => {
       const result = await tool('interop_structured', { city: 'Rome' });
       assert.equal(result.structuredContent.city, 'Rome');
@@ -155,12 +190,7 @@ const checks = {
   },
   echo: {
     'lists its tools': () => listed('echo', 'sleep'),
-    'echoes unicode': () => echoes(unicode),
-    'echoes a megabyte': () => echoes('0123456789abcdef'.repeat(65536)),
-    'answers 40 calls at once': async () => {
-      const sent = [...Array(40).keys()].map(number => `call ${number}`);
-      assert.deepEqual(await Promise.all(sent.map(one => text('echo', { text: one }))), sent);
-    },
+    ...echoing,
     'stays usable after a cancel': async () => {
       const abort = new AbortController();
       const sleeping = tool('sleep', { ms: 1000 }, { signal: abort.signal });
@@ -183,11 +213,28 @@ try {
     assert.deepEqual([negotiated, name], [version, server]);
   });
   for (const [name, steps] of Object.entries(checks[server])) await check(name, steps);
+  if (http) {
+    await check('reads on where a stream was cut off', async () => {
+      // The answer takes longer than a stream of the server lasts.
+      assert.equal(await text('interop_sleep', { ms: 1700, label: 'long' }), 'slept long');
+      assert.equal(exchanges.some(({ again }) => again), era === 'legacy');
+    });
+  }
   const closing = performance.now();
+  if (http && era === 'legacy') await transport.terminateSession();
   await client.close();
   const took = performance.now() - closing;
   await check('closes within 2 s', () => assert.ok(took < 2000, `${took.toFixed()} ms`));
-  await check('the client met no error', () => assert.deepEqual(errors, []));
+  if (http) {
+    await check('ends its session', () => {
+      const ends = exchanges.filter(({ method }) => method === 'DELETE');
+      assert.deepEqual(ends.map(({ ok }) => ok), era === 'legacy' ? [true] : []);
+    });
+  }
+  // A legacy session that has cancelled a call asks for what its stream had left, and so for nothing that there is.
+  const asked = /Failed to open SSE stream: Bad Request|Maximum reconnection attempts/;
+  const met = http && era === 'legacy' ? errors.filter(error => !asked.test(error)) : errors;
+  await check('the client met no error', () => assert.deepEqual(met, []));
 } catch (error) {
   console.log(`FAIL session: ${error?.name}: ${error?.message}`);
 }

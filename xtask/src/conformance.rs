@@ -8,17 +8,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 
 use crate::flags::ConformanceFlags;
 use crate::interop::Tally;
 use crate::interop::install::{self, Missing};
+use crate::listener::Listener;
 use crate::workspace;
 
 const SUITE: &str = "@modelcontextprotocol/conformance";
@@ -57,18 +55,20 @@ fn try_run(flags: &ConformanceFlags, tally: &mut Tally) -> Result<(), Missing> {
         .map_err(Missing::Other)?
         .join("conformance");
     let suite = Suite::install(&cache)?;
-    let server = match &flags.url {
-        Some(url) => Server {
-            url: url.clone(),
-            child: None,
-        },
-        None => Server::start().map_err(Missing::Other)?,
+    let server = match flags.url {
+        Some(_) => None,
+        None => {
+            let program = workspace::build_example("everything", false).map_err(Missing::Other)?;
+            Some(Listener::start(&program).map_err(Missing::Other)?)
+        }
     };
+    let given = || flags.url.clone().unwrap_or_default();
+    let url = server.as_ref().map_or_else(given, Listener::url);
     let results = cache.join("results");
     for (revision, scored) in SERVER_SETS {
         let leg = Leg {
             role: "server",
-            subject: ["--url", &server.url],
+            subject: ["--url", &url],
             revision,
             scored: *scored,
         };
@@ -259,47 +259,6 @@ fn node_version() -> Option<u32> {
         .next()?
         .parse()
         .ok()
-}
-
-/// The server that is tested. Its process ends with it.
-struct Server {
-    url: String,
-    child: Option<Child>,
-}
-
-impl Server {
-    fn start() -> Result<Self, String> {
-        let program = workspace::build_example("everything", false)?;
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let address = free.map_err(|error| format!("find a port: {error}"))?;
-        let mut command = Command::new(program);
-        command.args(["--http", &address.to_string()]);
-        let child = command
-            .stdin(Stdio::null())
-            .spawn()
-            .map_err(|error| workspace::not_started(&command, &error))?;
-        let server = Self {
-            url: format!("http://{address}/mcp"),
-            child: Some(child),
-        };
-        let end = Instant::now() + Duration::from_secs(10);
-        while TcpStream::connect(address).is_err() {
-            if Instant::now() > end {
-                return Err("the server does not listen".into());
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        Ok(server)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
 }
 
 #[cfg(test)]

@@ -50,11 +50,11 @@ const TASKS: &[Entry] = &[
     },
     Entry {
         name: "interop",
-        about: "the official SDKs, over stdio: their clients with the examples, our client with their servers",
+        about: "the official SDKs, over stdio and HTTP: their clients with the examples, our client with their servers",
         flags: &[
             (
                 "--only NAME,…",
-                "only sessions whose name contains one of these: py2, ts1, modern, echo …",
+                "only sessions whose name contains one of these: py2, ts1, modern, echo, http …",
             ),
             (
                 "--servers DIR",

@@ -1,13 +1,15 @@
 //! `cargo xtask interop`: the official clients against the example servers and ours against the official SDKs' servers,
-//! over stdio.
+//! over stdio and over HTTP.
 //!
 //! Each client runs one script (`xtask/interop/`) per era and server. Between client and server stands the spy of
 //! `interop/spy.rs`, which sees what a client does not show: the server's exit status, replies after a cancel. Then
-//! the example `check-server`, which is our client, starts a server on each SDK.
+//! the example `check-server`, which is our client, starts a server on each SDK. Over HTTP nobody stands between, as
+//! the scripts see by themselves what is sent. Last comes a page of another origin, which nobody serves.
 //!
 //! Exit status: 1 when a check failed, 3 when none failed but a registry did not answer, so that not all was tried.
 
 pub(crate) mod install;
+mod page;
 pub(crate) mod spy;
 
 use std::fs;
@@ -21,6 +23,7 @@ use std::time::{Duration, Instant};
 use install::Missing;
 
 use crate::flags::InteropFlags;
+use crate::listener::Listener;
 use crate::workspace;
 
 const REGISTRY_SILENT: u8 = 3;
@@ -66,7 +69,7 @@ const CLIENTS: &[Client] = &[
     },
     Client {
         name: "ts2",
-        packages: "@modelcontextprotocol/client@2.4.0 @modelcontextprotocol/server@2.4.0",
+        packages: "@modelcontextprotocol/client@2.4.0 @modelcontextprotocol/server@2.4.0 @modelcontextprotocol/node@2.1.2",
         language: Language::Node,
         eras: &["legacy", "modern", "auto"],
         serves: &[("legacy", "2025-11-25"), ("auto", "2026-07-28")],
@@ -82,30 +85,41 @@ const CLIENTS: &[Client] = &[
     },
 ];
 
-/// An example, and how the spy stands before it.
+/// An example, and how it is reached.
 struct Server {
     name: &'static str,
-    /// `inherit`: it gets the client's own descriptors, which are sockets here. `wire`: messages pass through the spy,
-    /// so that they are checked and the server has pipes.
-    spying: &'static str,
+    way: Way,
     /// Whether it is tried in the era `modern` too, in which a client is never told what a server can do.
     unknown: bool,
+}
+
+enum Way {
+    /// It gets the client's own descriptors, which are sockets here.
+    Inherit,
+    /// Messages pass through the spy, so that they are checked and the server has pipes.
+    Wire,
+    Http,
 }
 
 const SERVERS: &[Server] = &[
     Server {
         name: "calculator",
-        spying: "inherit",
+        way: Way::Inherit,
         unknown: true,
     },
     Server {
         name: "echo",
-        spying: "wire",
+        way: Way::Wire,
         unknown: true,
     },
     Server {
         name: "everything",
-        spying: "wire",
+        way: Way::Wire,
+        unknown: false,
+    },
+    Server {
+        name: "everything",
+        way: Way::Http,
         unknown: false,
     },
 ];
@@ -150,12 +164,16 @@ fn try_run(flags: &InteropFlags) -> Result<Tally, String> {
             }
         }
     }
-    if !programs.is_empty() {
+    let page = page::is_wanted(&flags.only);
+    if page || !programs.is_empty() {
         let servers = servers(flags)?;
         for (client, program, sessions) in &programs {
             for session in sessions {
                 session.run(client, program, &servers, &cache, &mut tally)?;
             }
+        }
+        if page {
+            page::run(&servers.join("everything"), &mut tally)?;
         }
     }
     Ok(tally)
@@ -189,8 +207,8 @@ struct Session {
 /// What the client of a session is, or its server, that the SDK is not.
 enum Other {
     Server(&'static Server),
-    /// Our client, which expects this revision.
-    Client(&'static str),
+    /// Our client, which is to come by its server in this way, and expects this revision.
+    Client(&'static str, &'static str),
 }
 
 /// The example that is our client.
@@ -203,7 +221,10 @@ fn sessions(client: &Client, only: &[String]) -> Vec<Session> {
         .flat_map(|era| SERVERS.iter().map(move |server| (*era, server)));
     let all = pairs.filter(|(era, server)| server.unknown || *era != "modern");
     let all = all.map(|(era, server)| Session {
-        name: format!("{}/{era}/{}", client.name, server.name),
+        name: match server.way {
+            Way::Http => format!("{}/{era}/{}/http", client.name, server.name),
+            _ => format!("{}/{era}/{}", client.name, server.name),
+        },
         era,
         other: Other::Server(server),
     });
@@ -211,10 +232,13 @@ fn sessions(client: &Client, only: &[String]) -> Vec<Session> {
 }
 
 fn our_sessions(server: &Client, only: &[String]) -> Vec<Session> {
-    let all = server.serves.iter().map(|(era, version)| Session {
-        name: format!("ours/{era}/{}", server.name),
-        era,
-        other: Other::Client(version),
+    let serves = server.serves.iter();
+    let all = serves.flat_map(|(era, version)| {
+        ["stdio", "http"].map(|way| Session {
+            name: format!("ours/{era}/{}/{way}", server.name),
+            era,
+            other: Other::Client(way, version),
+        })
     });
     all.filter(|session| session.is_wanted(only)).collect()
 }
@@ -233,41 +257,42 @@ impl Session {
         tally: &mut Tally,
     ) -> Result<(), String> {
         let records = cache.join("records").join(self.name.replace('/', "-"));
-        let command = match self.other {
-            Other::Server(server) => self.spied(program, server, examples, &records)?,
-            Other::Client(version) => {
-                program.served_to(&examples.join(OUR_CLIENT), &[self.era, version])
-            }
-        };
         let start = Instant::now();
-        let mut lines = lines_of(command)?;
+        let lines = self.lines(client, program, examples, &records)?;
         println!("== {} ({:.1} s)", self.name, start.elapsed().as_secs_f64());
-        if let Other::Server(_) = self.other {
-            let throwaway = usize::from(client.probes_apart && self.era != "legacy");
-            lines.extend(spy::judge(&records, throwaway));
-        }
         for line in lines {
             tally.line(&self.named(&line));
         }
         Ok(())
     }
 
-    /// The SDK's client, with the spy before an example.
-    fn spied(
+    fn lines(
         &self,
+        client: &Client,
         program: &install::Program,
-        server: &Server,
         examples: &Path,
         records: &Path,
-    ) -> Result<Command, String> {
-        empty_folder(records).map_err(|error| format!("{}: {error}", records.display()))?;
-        let spy = std::env::current_exe().map_err(|error| format!("find xtask: {error}"))?;
-        let mut command = program.command();
-        command.args([self.era, server.name]);
-        command.arg(spy).arg("interop-spy");
-        command.arg(records).arg(server.spying);
-        command.arg(examples.join(server.name));
-        Ok(command)
+    ) -> Result<Vec<String>, String> {
+        match self.other {
+            Other::Server(Server { name, way, .. }) => {
+                let mut command = program.command();
+                command.args([self.era, name]);
+                let server = examples.join(name);
+                let spying = match way {
+                    Way::Inherit => "inherit",
+                    Way::Wire => "wire",
+                    Way::Http => return over_http(command, &server),
+                };
+                let mut lines = lines_of(spied(command, spying, &server, records)?)?;
+                let throwaway = usize::from(client.probes_apart && self.era != "legacy");
+                lines.extend(spy::judge(records, throwaway));
+                Ok(lines)
+            }
+            Other::Client(way, version) => {
+                let client = examples.join(OUR_CLIENT);
+                lines_of(program.served_to(&client, &[way, self.era, version]))
+            }
+        }
     }
 
     /// `PASS check` becomes `PASS client/era/server: check`.
@@ -279,6 +304,33 @@ impl Session {
             _ => line.to_owned(),
         }
     }
+}
+
+/// A client with the spy before its server.
+fn spied(
+    mut client: Command,
+    spying: &str,
+    server: &Path,
+    records: &Path,
+) -> Result<Command, String> {
+    empty_folder(records).map_err(|error| format!("{}: {error}", records.display()))?;
+    let spy = std::env::current_exe().map_err(|error| format!("find xtask: {error}"))?;
+    client.arg(spy).arg("interop-spy");
+    client.arg(records).arg(spying).arg(server);
+    Ok(client)
+}
+
+/// What a client says of a server that listens, and how that one ends.
+fn over_http(mut client: Command, server: &Path) -> Result<Vec<String>, String> {
+    let server = Listener::start(server)?;
+    client.arg(server.url());
+    let mut lines = lines_of(client)?;
+    const CHECK: &str = "the server ends by itself with status 0";
+    lines.push(match server.end() {
+        Ok(()) => format!("PASS {CHECK}"),
+        Err(why) => format!("FAIL {CHECK}: {why}"),
+    });
+    Ok(lines)
 }
 
 fn empty_folder(folder: &Path) -> std::io::Result<()> {
@@ -411,11 +463,12 @@ mod tests {
                 .flat_map(|client| sessions(client, only))
                 .count()
         };
-        assert_eq!(names(&[]), 22);
+        assert_eq!(names(&[]), 28);
         let ours = CLIENTS.iter().flat_map(|client| our_sessions(client, &[]));
-        assert_eq!(ours.count(), 6);
-        assert_eq!(names(&["py2/modern".to_owned(), "ts1".to_owned()]), 5);
-        assert_eq!(names(&["everything".to_owned()]), 6);
+        assert_eq!(ours.count(), 12);
+        assert_eq!(names(&["py2/modern".to_owned(), "ts1".to_owned()]), 6);
+        assert_eq!(names(&["everything".to_owned()]), 12);
+        assert_eq!(names(&["http".to_owned()]), 6);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod coverage;
 mod fairness;
 mod flags;
 mod interop;
+mod listener;
 mod source;
 mod steps;
 mod tidy;

@@ -1,8 +1,10 @@
-//! What a server gives to a client: `check-server ERA VERSION COMMAND ARGS...`. ERA is `legacy` or
-//! `auto`, VERSION the revision that is to come of it.
+//! What a server gives to a client: `check-server WAY ERA VERSION COMMAND ARGS...`. WAY is `stdio`
+//! or `http`, ERA is `legacy` or `auto`, VERSION the revision that is to come of it.
 //!
 //! The server is one of `xtask/interop`, on the SDK of another language. Each check gives a line,
 //! `PASS what` or `FAIL what: why`.
+
+mod http;
 
 use std::error::Error;
 use std::future::Future;
@@ -13,7 +15,9 @@ use mcp_client::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
     ElicitResult, ElicitationCapability, Role, SamplingBlock, SamplingCapability,
 };
-use mcp_client::{Client, ClientError, ErrorObject, Host, Opening, RawJson, async_trait};
+use mcp_client::{
+    Client, ClientBuilder, ClientError, ErrorObject, Host, Opening, RawJson, async_trait,
+};
 use mcp_server::prelude::{Deserialize, JsonSchema, Serialize, Tool, schemars};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -22,38 +26,52 @@ use tokio::time::{sleep, timeout};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<_> = std::env::args().skip(1).collect();
-    let [era, version, command, args @ ..] = &args[..] else {
-        return Err("usage: check-server ERA VERSION COMMAND ARGS...".into());
+    let [way, era, version, command, args @ ..] = &args[..] else {
+        return Err("usage: check-server WAY ERA VERSION COMMAND ARGS...".into());
     };
     let opening = match era.as_str() {
         "legacy" => Opening::Legacy,
         _ => Opening::Auto,
     };
+    if way == "http" {
+        return http::run(opening, version, command, args).await;
+    }
+    match builder(opening)
+        .spawn(ServerCommand::new(command).args(args))
+        .await
+    {
+        Ok(client) => over_stdio(client, version).await,
+        Err(error) => say("connects", Err(error.into())),
+    }
+    Ok(())
+}
+
+fn builder(opening: Opening) -> ClientBuilder {
     let builder = Client::builder("check-server", "1").host(User);
-    let builder = builder.opening(opening).timeout(Duration::from_secs(20));
-    let client = match builder.spawn(ServerCommand::new(command).args(args)).await {
-        Ok(client) => client,
-        Err(error) => {
-            say("connects", Err(error.into()));
-            return Ok(());
-        }
-    };
-    check("connects", connects(&client, version)).await;
-    check("lists what there is", lists(&client)).await;
-    check("adds, by a type", adds(&client)).await;
-    check("tells a failure from a refusal", fails(&client)).await;
-    check("reads a resource and gets a prompt", reads(&client)).await;
-    check("hears of progress", counts(&client)).await;
-    check("answers for the user and the model", answers(&client)).await;
-    check("answers for many at once", many(&client)).await;
-    check("gives up what takes too long", gives_up(&client)).await;
+    builder.opening(opening).timeout(Duration::from_secs(20))
+}
+
+async fn over_stdio(client: Client, version: &str) {
+    check_all(&client, version).await;
     let began = Instant::now();
     let closed = client.close().await;
     let took = began.elapsed();
     let well = closed.exit.is_some_and(|exit| exit.is_success()) && took < Duration::from_secs(2);
     let closed = expect(well, true).map_err(|_| format!("{:?} after {took:?}", closed.exit).into());
     say("closes within 2 s", closed);
-    Ok(())
+}
+
+/// What a server has to do in the same way over every transport.
+async fn check_all(client: &Client, version: &str) {
+    check("connects", connects(client, version)).await;
+    check("lists what there is", lists(client)).await;
+    check("adds, by a type", adds(client)).await;
+    check("tells a failure from a refusal", fails(client)).await;
+    check("reads a resource and gets a prompt", reads(client)).await;
+    check("hears of progress", counts(client)).await;
+    check("answers for the user and the model", answers(client)).await;
+    check("answers for many at once", many(client)).await;
+    check("gives up what takes too long", gives_up(client)).await;
 }
 
 type Checked = Result<(), Box<dyn Error>>;
@@ -93,7 +111,9 @@ async fn lists(client: &Client) -> Checked {
         "add",
         "count",
         "count_given_up",
+        "cut",
         "fail",
+        "forget_sessions",
         "greet",
         "think",
         "wait",
