@@ -31,7 +31,7 @@ const REGISTRY_SILENT: u8 = 3;
 /// Longest time for one session. A script's own limits end it much earlier.
 const SESSION: Duration = Duration::from_secs(120);
 
-/// A client at its version, and the eras that it can speak.
+/// A client at its version, and the eras that it can speak; or revisions, if it can be told to speak an old one.
 struct Client {
     name: &'static str,
     /// What is installed for it, and for a server.
@@ -71,7 +71,7 @@ const CLIENTS: &[Client] = &[
         name: "ts2",
         packages: "@modelcontextprotocol/client@2.4.0 @modelcontextprotocol/server@2.4.0 @modelcontextprotocol/node@2.1.2",
         language: Language::Node,
-        eras: &["legacy", "modern", "auto"],
+        eras: &["legacy", "2025-06-18", "2025-03-26", "modern", "auto"],
         serves: &[("legacy", "2025-11-25"), ("auto", "2026-07-28")],
         probes_apart: true,
     },
@@ -91,6 +91,17 @@ struct Server {
     way: Way,
     /// Whether it is tried in the era `modern` too, in which a client is never told what a server can do.
     unknown: bool,
+}
+
+impl Server {
+    fn is_tried_in(&self, era: &str) -> bool {
+        match era {
+            "legacy" | "auto" => true,
+            "modern" => self.unknown,
+            // Old revisions differ in what they need of HTTP.
+            _ => matches!(self.way, Way::Http),
+        }
+    }
 }
 
 enum Way {
@@ -219,7 +230,7 @@ fn sessions(client: &Client, only: &[String]) -> Vec<Session> {
         .eras
         .iter()
         .flat_map(|era| SERVERS.iter().map(move |server| (*era, server)));
-    let all = pairs.filter(|(era, server)| server.unknown || *era != "modern");
+    let all = pairs.filter(|(era, server)| server.is_tried_in(era));
     let all = all.map(|(era, server)| Session {
         name: match server.way {
             Way::Http => format!("{}/{era}/{}/http", client.name, server.name),
@@ -463,12 +474,12 @@ mod tests {
                 .flat_map(|client| sessions(client, only))
                 .count()
         };
-        assert_eq!(names(&[]), 28);
+        assert_eq!(names(&[]), 30);
         let ours = CLIENTS.iter().flat_map(|client| our_sessions(client, &[]));
         assert_eq!(ours.count(), 12);
         assert_eq!(names(&["py2/modern".to_owned(), "ts1".to_owned()]), 6);
-        assert_eq!(names(&["everything".to_owned()]), 12);
-        assert_eq!(names(&["http".to_owned()]), 6);
+        assert_eq!(names(&["everything".to_owned()]), 14);
+        assert_eq!(names(&["http".to_owned()]), 8);
     }
 
     #[test]
