@@ -13,6 +13,8 @@ mod replay;
 #[cfg(feature = "serve")]
 mod serve;
 mod sessions;
+#[cfg(feature = "serve")]
+mod socket;
 mod status;
 mod visitors;
 

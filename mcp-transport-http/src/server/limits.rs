@@ -17,9 +17,13 @@ pub struct Limits {
     /// How long a body may take to arrive. Default 30 s. Stops a client that never ends its
     /// body from holding it in memory.
     pub body_time: Duration,
+    /// How long a write of [`Http::serve`](crate::Http::serve) may make no progress. Default
+    /// 60 s. Stops a client that reads nothing from holding its socket and what is sent to it.
+    pub write_time: Duration,
     /// Exchanges open at once: requests being answered, and streams. Default 8,192, of which
-    /// one client may have half, and sockets of [`Http::serve`](crate::Http::serve). Stops streams, which take no slot of the calls in flight, from
-    /// filling memory; one more is answered 503.
+    /// one client may have half. Stops streams, which take no slot of the calls in flight, from
+    /// filling memory; one more is answered 503. [`Http::serve`](crate::Http::serve) has as many
+    /// sockets open, of which one address may have half; one more of it is closed.
     pub open: usize,
     /// Sessions of legacy clients. Default 1,024; zero refuses them. Stops handshakes from
     /// filling memory; one more is answered 503.
@@ -53,6 +57,7 @@ impl Default for Limits {
             body: 16 << 20,
             bodies: 64 << 20,
             body_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(60),
             open: 8_192,
             sessions: 1_024,
             session_idle: Duration::from_secs(30 * 60),

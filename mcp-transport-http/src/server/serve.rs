@@ -15,7 +15,9 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tower_service::Service as _;
 
+use super::socket::Socket;
 use super::status;
+use super::visitors::{Key, Visit, Visitors};
 use super::{Http, Peer};
 
 /// The path of the endpoint.
@@ -49,12 +51,17 @@ impl<S: Send + Sync + 'static> Http<S> {
     /// Then nothing new is accepted, and calls in flight have the server's grace to end.
     pub async fn serve(self, listener: TcpListener) {
         let mut connections = JoinSet::new();
+        let sockets = Arc::new(Visitors::default());
         let most = self.config.limits.open;
         loop {
             tokio::select! {
                 accepted = listener.accept(), if connections.len() < most => match accepted {
                     Ok((stream, peer)) => {
-                        connections.spawn(self.clone().connection(stream, peer));
+                        let key = Key::Peer(peer.ip());
+                        // Without room for one more of this client's, it is closed.
+                        if let Some(visit) = sockets.enter(&key, most, || self.server.share()) {
+                            connections.spawn(self.clone().connection(stream, peer, visit));
+                        }
                     }
                     // There may be no descriptors left, which are given back in time.
                     Err(error) => {
@@ -73,9 +80,10 @@ impl<S: Send + Sync + 'static> Http<S> {
     }
 
     /// Serves what comes on one socket.
-    async fn connection(self, stream: TcpStream, peer: SocketAddr) {
+    async fn connection(self, stream: TcpStream, peer: SocketAddr, _visit: Visit) {
         // Events are small, and each is worth sending.
         let _ = stream.set_nodelay(true);
+        let socket = Socket::new(stream, self.config.limits.write_time);
         let server = self.server.clone();
         let http = Arc::new(self);
         let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
@@ -92,7 +100,7 @@ impl<S: Send + Sync + 'static> Http<S> {
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIME)
             .max_buf_size(HEADER_BYTES)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(socket), service);
         let mut connection = std::pin::pin!(connection);
         let served = tokio::select! {
             served = connection.as_mut() => served,

@@ -4,10 +4,10 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use mcp_transport_http::Http;
+use mcp_transport_http::{Http, Limits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
@@ -18,8 +18,15 @@ pub(crate) type Served = JoinHandle<()>;
 pub(crate) async fn listen(
     describe: impl FnOnce(mcp_server::Server<Seen>) -> mcp_server::Server<Seen>,
 ) -> (SocketAddr, Http<Seen>, Seen, Served) {
+    listen_within(describe, |_| {}).await
+}
+
+async fn listen_within(
+    describe: impl FnOnce(mcp_server::Server<Seen>) -> mcp_server::Server<Seen>,
+    limits: impl FnOnce(&mut Limits),
+) -> (SocketAddr, Http<Seen>, Seen, Served) {
     let (server, seen) = server(describe);
-    let http = Http::new(server);
+    let http = Http::new(server).limits(limits);
     let listener = TcpListener::bind("127.0.0.1:0")
         .await
         .expect("a port is free");
@@ -143,6 +150,94 @@ async fn a_client_that_goes_away_cancels_its_request() {
     drop(socket);
     soon(|| seen.dropped() == 2).await;
     soon(|| http.server().stats().connections == 0).await;
+}
+
+/// Covers H09.
+#[tokio::test]
+async fn a_client_that_goes_away_is_missed_whatever_it_had_sent_meanwhile() {
+    let (address, http, seen, _served) = listen(|server| server).await;
+    let behind = [
+        "\r\n".to_owned(),
+        "GET /mcp HTTP/1.1\r\n\r\n".to_owned(),
+        "x".repeat(50_000),
+    ];
+    for (gone, behind) in behind.iter().enumerate() {
+        // What comes behind the body may come with it, or later.
+        for socket in [tool(1, "wait", json!({})), watched_tool(1, "wait", json!({}))] {
+            let mut socket = Socket::post(address, &socket).await;
+            soon(|| http.server().in_flight() == 1).await;
+            let written = socket.stream.write_all(behind.as_bytes()).await;
+            written.expect("it is read");
+            drop(socket);
+            soon(|| http.server().in_flight() == 0).await;
+        }
+        assert_eq!(seen.dropped(), 2 * (gone + 1));
+    }
+    let mut call = tool(1, "wait", json!({}));
+    call.headers.push(("x-more".to_owned(), "1".to_owned()));
+    let mut socket = Socket::post(address, &call).await;
+    socket.write(&call).await;
+    soon(|| seen.started() == 7).await;
+    drop(socket);
+    soon(|| seen.dropped() == 7).await;
+    soon(|| http.server().stats().connections == 0).await;
+}
+
+#[tokio::test]
+async fn requests_that_come_before_their_turn_are_answered_in_turn() {
+    let (address, _http, seen, _served) = listen(|server| server).await;
+    let mut socket = Socket::post(address, &tool(0, "wait", json!({}))).await;
+    soon(|| seen.started() == 1).await;
+    let text = "x".repeat(3_000);
+    for id in 1..10 {
+        let echo = tool(id, "echo", json!({ "text": text }));
+        socket.write(&echo).await;
+    }
+    seen.release(1);
+    for id in 0..10 {
+        let (status, message) = socket.answer().await;
+        assert_eq!((status, &message["id"]), (200, &json!(id)));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_given_up() {
+    let limits = |limits: &mut Limits| limits.write_time = Duration::from_millis(100);
+    let (address, http, _seen, _served) = listen_within(|server| server, limits).await;
+    let steps = json!({ "steps": 1_000_000, "width": 10_000 });
+    let socket = Socket::post(address, &watched_tool(1, "steps", steps)).await;
+    soon(|| http.server().in_flight() == 1).await;
+    soon(|| http.server().in_flight() == 0).await;
+    drop(socket);
+}
+
+#[tokio::test]
+async fn one_address_has_half_of_the_sockets() {
+    let limits = |limits: &mut Limits| limits.open = 4;
+    let (address, _http, _seen, _served) = listen_within(|server| server, limits).await;
+    let echo = tool(1, "echo", json!({ "text": "hi" }));
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        let mut socket = Socket::post(address, &echo).await;
+        assert_eq!(socket.answer().await.0, 200);
+        open.push(socket);
+    }
+    let mut more = TcpStream::connect(address).await.expect("somebody listens");
+    let read = timeout(Duration::from_secs(5), more.read(&mut [0])).await;
+    assert_eq!(read.expect("it is closed at once").ok(), Some(0));
+
+    let elsewhere = TcpSocket::new_v4().expect("there are sockets");
+    let other = "127.0.0.2:0".parse().expect("it is an address");
+    if elsewhere.bind(other).is_err() {
+        return; // Not every system has a second address of its own.
+    }
+    let stream = elsewhere.connect(address).await.expect("somebody listens");
+    let mut socket = Socket {
+        stream,
+        read: String::new(),
+    };
+    socket.write(&echo).await;
+    assert_eq!(socket.answer().await.0, 200);
 }
 
 /// Covers H07.
