@@ -227,7 +227,7 @@ impl<S: Send + Sync + 'static> Http<S> {
             (&Verb::POST, _) => {
                 headers::check_post(&parts.headers)?;
                 let visit = self.enter(&parts)?;
-                let (frame, charge) = self.read(body).await?;
+                let (frame, charge) = self.read(body, &visit).await?;
                 let posted = Posted {
                     parts,
                     frame,

@@ -90,6 +90,7 @@ impl<S: Send + Sync + 'static> Http<S> {
             let session = Session {
                 exchange,
                 owner,
+                visitor: self.visitor(&posted.parts),
                 _serving: serving,
             };
             let added = self
@@ -110,15 +111,15 @@ impl<S: Send + Sync + 'static> Http<S> {
         ids: Vec<RequestId>,
         version: Option<ProtocolVersion>,
     ) -> Answered {
-        let session = self.session(&posted.parts)?;
-        let exchange = &session.exchange;
+        // Not the session itself, which may end meanwhile.
+        let exchange = self.session(&posted.parts)?.exchange.clone();
         let mut reader = exchange.ask(posted.frame, ids, posted.charge);
         let patience = match self.primes(version) {
             true => QUICK,
             false => self.config.limits.keep_alive,
         };
         match first(&mut reader, patience).await {
-            First::Ended if exchange.is_over() => Err(ending()),
+            First::Ended if exchange.is_over() => Err(no_session()),
             First::Ended => Ok(status::empty(StatusCode::ACCEPTED)),
             First::Only(event, _) => Ok(status::json(StatusCode::OK, event.json())),
             First::Begun(begin) => Ok(self.session_stream(reader, begin, version, posted.visit)),
@@ -241,11 +242,16 @@ impl<S: Send + Sync + 'static> Http<S> {
             .map_or(Key::Anyone, Key::Principal)
     }
 
-    pub(super) fn enter(&self, parts: &Parts) -> Result<Visit, Refusal> {
-        let key = match (self.owner(parts), parts.extensions.get::<Peer>()) {
+    /// Whom an exchange is counted for.
+    fn visitor(&self, parts: &Parts) -> Key {
+        match (self.owner(parts), parts.extensions.get::<Peer>()) {
             (Key::Anyone, Some(peer)) => Key::Peer(peer.0.ip()),
             (key, _) => key,
-        };
+        }
+    }
+
+    pub(super) fn enter(&self, parts: &Parts) -> Result<Visit, Refusal> {
+        let key = self.visitor(parts);
         let most = self.config.limits.open;
         let visit = self.visitors.enter(&key, most, || match &key {
             Key::Principal(principal) => self.server.share().principal(principal.as_str()),
@@ -255,13 +261,13 @@ impl<S: Send + Sync + 'static> Http<S> {
     }
 
     /// Reads a body, as far as there is room for it.
-    pub(super) async fn read<B>(&self, body: B) -> Result<(Frame, Charge), Refusal>
+    pub(super) async fn read<B>(&self, body: B, visit: &Visit) -> Result<(Frame, Charge), Refusal>
     where
         B: http_body::Body + Send,
         B::Data: Send,
     {
         let limits = &self.config.limits;
-        let mut charge = self.visitors.charge();
+        let mut charge = visit.charge();
         let mut whole = BytesMut::new();
         let mut body = pin!(body);
         let reading = async {
@@ -274,7 +280,7 @@ impl<S: Send + Sync + 'static> Http<S> {
                     let error = BadMessage::too_long(limits.body).error;
                     return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error));
                 }
-                if !charge.grow(data.remaining(), limits.bodies) {
+                if !charge.grow(data.remaining(), limits) {
                     return Err(self.busy(limits.bodies));
                 }
                 whole.put(data);

@@ -6,13 +6,17 @@ use std::time::Duration;
 ///
 /// Each bound is there because clients could otherwise make the server hold ever more. The
 /// bounds of calls are the server's own.
+///
+/// A client is whom [`Http::principal`](crate::Http::principal) finds, or else the address of its
+/// [`Peer`](crate::Peer); all of whom neither is known, and all behind one proxy, are one client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// Longest body, in bytes. Default 16 MiB. Stops one message from filling memory.
     pub body: usize,
-    /// Bytes of all bodies that are being read or wait for their connection. Default 64 MiB.
-    /// Stops many messages from filling memory; a body beyond it is answered 503.
+    /// Bytes of all bodies that are being read or wait for their connection. Default 64 MiB, of
+    /// which one client may have half, or one body if that is more. Stops many messages from
+    /// filling memory; a body beyond it is answered 503.
     pub bodies: usize,
     /// How long a body may take to arrive. Default 30 s. Stops a client that never ends its
     /// body from holding it in memory.
@@ -25,8 +29,9 @@ pub struct Limits {
     /// filling memory; one more is answered 503. [`Http::serve`](crate::Http::serve) has as many
     /// sockets open, of which one address may have half; one more of it is closed.
     pub open: usize,
-    /// Sessions of legacy clients. Default 1,024; zero refuses them. Stops handshakes from
-    /// filling memory; one more is answered 503.
+    /// Sessions of legacy clients. Default 1,024, of which one client may have half; zero
+    /// refuses them. Stops handshakes from filling memory: for one more, the longest idle
+    /// session ends, of the same client if it has its half. It is answered 503 if none is idle.
     pub sessions: usize,
     /// How long a session is kept while nothing happens. Default 30 minutes. Stops sessions
     /// that clients have left behind from staying for ever.

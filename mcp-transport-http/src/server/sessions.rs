@@ -16,6 +16,8 @@ pub(super) struct Session {
     pub(super) exchange: Exchange,
     /// To whom it belongs. Its id alone lets nobody else in.
     pub(super) owner: Key,
+    /// Whom it is counted for.
+    pub(super) visitor: Key,
     pub(super) _serving: Serving,
 }
 
@@ -38,7 +40,9 @@ impl Default for Table {
 }
 
 impl Sessions {
-    /// Adds a session and gives its id; `None` if there is no room.
+    /// Adds a session and gives its id; `None` if there is no room. Makes some by ending the
+    /// longest idle one: a client of whose sessions one ends opens another, and one that was
+    /// left behind is not waited for.
     pub(super) fn add(&self, session: Session, most: usize, idle: Duration) -> Option<String> {
         let mut bytes = [0; 24];
         getrandom::fill(&mut bytes).expect("the operating system has random numbers");
@@ -47,8 +51,12 @@ impl Sessions {
         if table.live.len() >= most {
             table.sweep(idle);
         }
+        let own = |other: &Session| other.visitor == session.visitor;
+        if table.live.values().filter(|other| own(other)).count() >= (most / 2).max(1) {
+            table.end_longest_idle(own)?;
+        }
         if table.live.len() >= most {
-            return None;
+            table.end_longest_idle(|_| true)?;
         }
         table.live.insert(id.clone(), session.into());
         Some(id)
@@ -81,6 +89,14 @@ impl Table {
     fn sweep(&mut self, idle: Duration) {
         self.live.retain(|_, session| session.is_live(idle));
         self.swept = Instant::now();
+    }
+
+    fn end_longest_idle(&mut self, of: impl Fn(&Session) -> bool) -> Option<()> {
+        let of = self.live.iter().filter(|(_, session)| of(session));
+        let idle = of.filter_map(|(id, session)| Some((session.exchange.idle_since()?, id)));
+        let (_, id) = idle.min()?;
+        let id = id.clone();
+        self.live.remove(&id).map(drop)
     }
 }
 

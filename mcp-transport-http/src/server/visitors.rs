@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mcp_server::limit::Share;
 
+use super::Limits;
+
 /// Whom an exchange is counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
@@ -22,7 +24,7 @@ pub(super) enum Key {
 #[derive(Default)]
 pub(super) struct Visitors {
     open: AtomicUsize,
-    body_bytes: Arc<AtomicUsize>,
+    body_bytes: AtomicUsize,
     known: Mutex<Known>,
 }
 
@@ -37,6 +39,7 @@ struct Known {
 pub(super) struct Visitor {
     pub(super) share: Share,
     open: AtomicUsize,
+    body_bytes: AtomicUsize,
 }
 
 impl Visitors {
@@ -48,16 +51,10 @@ impl Visitors {
         share: impl FnOnce() -> Share,
     ) -> Option<Visit> {
         let visitor = self.visitor(key, share);
-        if !take(&self.open, most) {
-            return None;
-        }
-        if !take(&visitor.open, (most / 2).max(1)) {
-            self.open.fetch_sub(1, Ordering::Relaxed);
-            return None;
-        }
-        Some(Visit {
+        let counts = [(&self.open, most), (&visitor.open, (most / 2).max(1))];
+        take(counts, 1).then(|| Visit {
             visitors: self.clone(),
-            visitor,
+            visitor: visitor.clone(),
         })
     }
 
@@ -73,25 +70,27 @@ impl Visitors {
         let visitor = Arc::new(Visitor {
             share: share(),
             open: AtomicUsize::new(0),
+            body_bytes: AtomicUsize::new(0),
         });
         known.by_key.insert(key.clone(), Arc::downgrade(&visitor));
         visitor
     }
-
-    /// Nothing yet of what all bodies together may hold.
-    pub(super) fn charge(&self) -> Charge {
-        Charge {
-            budget: self.body_bytes.clone(),
-            bytes: 0,
-        }
-    }
 }
 
-fn take(count: &AtomicUsize, most: usize) -> bool {
-    let more = |count: usize| (count < most).then_some(count + 1);
-    count
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
-        .is_ok()
+/// Takes as many of what all may have and of what one may have; says whether there was room.
+fn take([all, own]: [(&AtomicUsize, usize); 2], more: usize) -> bool {
+    let take = |(count, most): (&AtomicUsize, usize)| {
+        let sum = |count: usize| count.checked_add(more).filter(|sum| *sum <= most);
+        count
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum)
+            .is_ok()
+    };
+    let taken = take(own);
+    if taken && !take(all) {
+        own.0.fetch_sub(more, Ordering::Relaxed);
+        return false;
+    }
+    taken
 }
 
 /// One open exchange. Counted until it is dropped.
@@ -107,20 +106,31 @@ impl Drop for Visit {
     }
 }
 
+impl Visit {
+    /// Nothing yet of what bodies may hold.
+    pub(super) fn charge(&self) -> Charge {
+        Charge {
+            visitors: self.visitors.clone(),
+            visitor: self.visitor.clone(),
+            bytes: 0,
+        }
+    }
+}
+
 /// Bytes of a body that are in memory and that no call answers for yet.
 pub(super) struct Charge {
-    budget: Arc<AtomicUsize>,
+    visitors: Arc<Visitors>,
+    visitor: Arc<Visitor>,
     bytes: usize,
 }
 
 impl Charge {
     /// Adds to it; says whether there was room.
-    pub(super) fn grow(&mut self, bytes: usize, most: usize) -> bool {
-        let room = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);
-        let taken = self
-            .budget
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, room)
-            .is_ok();
+    pub(super) fn grow(&mut self, bytes: usize, limits: &Limits) -> bool {
+        // The longest body has to fit into what one client may have.
+        let own = (limits.bodies / 2).max(limits.body);
+        let all = (&self.visitors.body_bytes, limits.bodies);
+        let taken = take([all, (&self.visitor.body_bytes, own)], bytes);
         self.bytes += if taken { bytes } else { 0 };
         taken
     }
@@ -128,6 +138,8 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.budget.fetch_sub(self.bytes, Ordering::Relaxed);
+        for count in [&self.visitors.body_bytes, &self.visitor.body_bytes] {
+            count.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
     }
 }

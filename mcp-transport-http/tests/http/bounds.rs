@@ -2,9 +2,10 @@
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::Request;
+use http::{Method, Request, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use mcp_transport_http::{Http, Peer};
@@ -141,14 +142,74 @@ async fn bodies_have_only_so_much_room_together() {
     let (http, _) = endpoint();
     let http = http.limits(|limits| limits.bodies = 1_500);
     let call = tool(1, "echo", json!({ "text": "x".repeat(800) }));
-    let (parts, _) = call.post().into_parts();
-    let piece = Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b' '; 1_000])));
-    let unfinished = StreamBody::new(tokio_stream::once(piece).chain(tokio_stream::pending()));
-    let mut first = Box::pin(http.clone().oneshot(Request::from_parts(parts, unfinished)));
+    let mut first = Box::pin(unfinished(&http, &call));
     assert!(is_pending(&mut first).await);
     assert_eq!(call.send(&http).await.refusal().await, (503, -31503));
     drop(first);
     assert_eq!(call.send(&http).await.status(), 200);
+}
+
+/// A thousand bytes of a body that goes no further.
+async fn unfinished(http: &Http<Seen>, call: &Call) {
+    let (parts, _) = call.post().into_parts();
+    let piece = Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b' '; 1_000])));
+    let body = StreamBody::new(tokio_stream::once(piece).chain(tokio_stream::pending()));
+    let _ = http.clone().oneshot(Request::from_parts(parts, body)).await;
+}
+
+#[tokio::test]
+async fn the_bodies_of_one_client_leave_room_for_others() {
+    let (http, _) = known(|server| server);
+    let http = http.limits(|limits| (limits.body, limits.bodies) = (1_500, 4_000));
+    let call = tool(1, "echo", json!({ "text": "x".repeat(800) }));
+    let ann = call.clone().and("x-user", "ann");
+    let ben = call.clone().and("x-user", "ben");
+    let mut bodies = [unfinished(&http, &ann), unfinished(&http, &ann)].map(Box::pin);
+    for body in &mut bodies {
+        assert!(is_pending(body).await);
+    }
+    assert_eq!(ann.send(&http).await.refusal().await, (503, -31503));
+    assert_eq!(ben.send(&http).await.status(), 200);
+    drop(bodies);
+    assert_eq!(ann.send(&http).await.status(), 200);
+}
+
+/// Covers H10.
+#[tokio::test(start_paused = true)]
+async fn one_more_session_ends_the_longest_idle_one() {
+    let (http, _) = known(|server| server);
+    let http = http.limits(|limits| limits.sessions = 4);
+    let open = async |user: &str| {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let reply = initialize(LEGACY).and("x-user", user).send(&http).await;
+        let id = reply.header("mcp-session-id").ok_or(reply.status())?;
+        Ok::<_, StatusCode>(
+            legacy(Value::Null)
+                .and("x-user", user)
+                .and("mcp-session-id", &id),
+        )
+    };
+    let get = async |call: &Call| send(&http, call.request(Method::GET, "")).await;
+    let known = async |call: &Call| get(call).await.status() == 200;
+
+    // One client has half of them.
+    let [first, second] = [open("ann").await.unwrap(), open("ann").await.unwrap()];
+    assert!(known(&first).await, "the second is idle for longer");
+    let ben = open("ben").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let third = open("ann").await.unwrap();
+    assert!(!known(&second).await && known(&third).await && known(&ben).await);
+
+    // What is in use stays.
+    let used = [get(&first).await, get(&third).await];
+    assert_eq!(open("ann").await.err(), Some(503.try_into().unwrap()));
+    drop(used);
+
+    // All are in use but one.
+    let _used = [get(&first).await, get(&third).await, get(&ben).await];
+    let other = open("ben").await.unwrap();
+    let cid = open("cid").await.unwrap();
+    assert!(!known(&other).await && known(&cid).await);
 }
 
 #[tokio::test]

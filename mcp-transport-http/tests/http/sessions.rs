@@ -123,20 +123,10 @@ async fn the_revision_of_a_session_is_one_that_has_sessions() {
 #[tokio::test(start_paused = true)]
 async fn a_session_is_forgotten_when_nothing_happens() {
     let (http, _) = endpoint();
-    let http = http.limits(|limits| {
-        limits.session_idle = Duration::from_secs(60);
-        limits.sessions = 2;
-    });
+    let http = http.limits(|limits| limits.session_idle = Duration::from_secs(60));
     let session = Session::open(&http, LEGACY).await;
     let general = session.get(None).await;
     let left = Session::open(&http, LEGACY).await;
-    let reply = initialize(LEGACY).send(&http).await;
-    assert_eq!(
-        reply.refusal().await,
-        (503, -31503),
-        "there is no room for a third"
-    );
-
     sleep(Duration::from_secs(61)).await;
     assert_eq!(left.tell(list(1)).await, 404);
     assert_eq!(
@@ -145,7 +135,6 @@ async fn a_session_is_forgotten_when_nothing_happens() {
             .await,
         202
     );
-    Session::open(&http, LEGACY).await;
     // It counts from when the stream was closed.
     sleep(Duration::from_secs(3_600)).await;
     drop(general);
@@ -183,6 +172,26 @@ async fn a_session_is_kept_while_a_call_goes_on_and_for_a_while_after() {
             .await,
         202
     );
+}
+
+/// Covers H10.
+#[tokio::test]
+async fn a_session_that_is_deleted_ends_what_it_was_doing() {
+    let (http, seen) = endpoint();
+    let session = Session::open(&http, "2025-06-18").await;
+    let mut streaming = session.tool(1, "wait", json!({})).await;
+    streaming.message().await;
+    let mut body = list(2);
+    body["method"] = "tools/call".into();
+    body["params"] = json!({ "name": "wait" });
+    let call = session.call(body);
+    let mut waiting = Box::pin(call.send(&http));
+    assert!(is_pending(&mut waiting).await);
+    assert_eq!((seen.started(), http.server().in_flight()), (2, 2));
+    assert_eq!(session.delete().await, 204);
+    assert_eq!(waiting.await.refusal().await, (404, -32600));
+    assert_eq!(streaming.event().await, None);
+    assert_eq!((seen.dropped(), http.server().in_flight()), (2, 0));
 }
 
 #[tokio::test]

@@ -163,7 +163,10 @@ async fn a_client_that_goes_away_is_missed_whatever_it_had_sent_meanwhile() {
     ];
     for (gone, behind) in behind.iter().enumerate() {
         // What comes behind the body may come with it, or later.
-        for socket in [tool(1, "wait", json!({})), watched_tool(1, "wait", json!({}))] {
+        for socket in [
+            tool(1, "wait", json!({})),
+            watched_tool(1, "wait", json!({})),
+        ] {
             let mut socket = Socket::post(address, &socket).await;
             soon(|| http.server().in_flight() == 1).await;
             let written = socket.stream.write_all(behind.as_bytes()).await;
