@@ -129,6 +129,8 @@ struct Stream {
     /// The reader that is there. The newest one is.
     reader: Option<u64>,
     waker: Option<Waker>,
+    /// Older readers of the general stream, in case the newest goes away.
+    standby: Vec<(u64, Option<Waker>)>,
     /// Nothing will be added.
     done: bool,
 }
@@ -203,15 +205,20 @@ impl Exchange {
         let reader = state.mint();
         let mut begins = reader;
         state.used = Instant::now();
-        if let Some(stream) = state.streams.get_mut(&stream) {
+        if let Some(open) = state.streams.get_mut(&stream) {
             // All that was read of it has a lower number than what waits.
-            begins = stream
+            begins = open
                 .pending
                 .front()
                 .map_or(reader, |event| event.number - 1);
-            stream.reader = Some(reader);
-            // Whoever read it before learns that it is somebody else's.
-            wake(&mut stream.waker);
+            match open.reader.replace(reader) {
+                // It would come back, as clients do to a general stream, and end this one.
+                Some(older) if stream == StreamId::GENERAL => {
+                    open.standby.push((older, open.waker.take()));
+                }
+                // Whoever read it before learns that it is somebody else's.
+                _ => wake(&mut open.waker),
+            }
         }
         Reader {
             exchange: self.clone(),
@@ -364,10 +371,19 @@ impl State {
     }
 
     fn poll_next(&mut self, id: StreamId, reader: u64, cx: &Context<'_>) -> Poll<Option<Event>> {
-        let stream = self.streams.get_mut(&id);
-        let Some(stream) = stream.filter(|stream| stream.reader == Some(reader)) else {
+        let Some(stream) = self.streams.get_mut(&id) else {
             return Poll::Ready(None);
         };
+        if stream.reader != Some(reader) {
+            let mut standby = stream.standby.iter_mut();
+            return match standby.find(|(older, _)| *older == reader) {
+                Some((_, waker)) if !self.over => {
+                    *waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+                _ => Poll::Ready(None),
+            };
+        }
         let next = stream.pending.pop_front();
         let ends = stream.pending.is_empty() && (stream.done || self.over);
         if next.is_none() && !ends {
@@ -386,11 +402,19 @@ impl State {
 
     /// A reader has gone away.
     fn detach(&mut self, id: StreamId, reader: u64) {
-        let stream = self.streams.get_mut(&id);
-        let Some(stream) = stream.filter(|stream| stream.reader == Some(reader)) else {
+        let Some(stream) = self.streams.get_mut(&id) else {
             return;
         };
+        stream.standby.retain(|(older, _)| *older != reader);
+        if stream.reader != Some(reader) {
+            return;
+        }
         self.used = Instant::now();
+        if let Some((older, waker)) = stream.standby.pop() {
+            (stream.reader, stream.waker) = (Some(older), waker);
+            wake(&mut stream.waker);
+            return;
+        }
         stream.reader = None;
         let pending = std::mem::take(&mut stream.pending);
         if stream.done || !self.replay.is_on() {
@@ -506,9 +530,9 @@ impl Drop for Outbox {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.over = true;
-        state
-            .streams
-            .values_mut()
-            .for_each(|stream| wake(&mut stream.waker));
+        for stream in state.streams.values_mut() {
+            wake(&mut stream.waker);
+            stream.standby.iter_mut().for_each(|(_, waker)| wake(waker));
+        }
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use mcp_transport_http::Http;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
 use crate::support::{
     Event, LEGACY, Session, endpoint, initialize, is_pending, legacy, send, server, text, tool,
@@ -350,10 +351,7 @@ async fn the_general_stream_has_what_is_about_no_request() {
     let changed = general.event().await.expect("it has waited");
     assert_eq!(changed.json()["method"], "notifications/tools/list_changed");
     // The newest reader takes it over, and nothing comes twice.
-    let ended = tokio::spawn(async move { general.event().await });
-    tokio::task::yield_now().await;
     let mut newer = session.get(None).await;
-    assert_eq!(ended.await.expect("nothing panicked"), None);
     newer.event().await.expect("it is primed");
     assert!(is_pending(newer.event()).await);
     http.server().changes().resources();
@@ -524,6 +522,51 @@ async fn a_batch_is_answered_at_once() {
 fn ids(answers: &Value) -> Vec<Value> {
     let answers = answers.as_array().expect("they are many");
     answers.iter().map(|answer| answer["id"].clone()).collect()
+}
+
+/// Covers H11.
+#[tokio::test]
+async fn several_general_streams_of_a_session_leave_each_other_alone() {
+    let (http, _) = endpoint();
+    let session = Session::open(&http, LEGACY).await;
+    let primed = async || {
+        let mut stream = session.get(None).await;
+        stream.event().await.expect("it is primed");
+        stream
+    };
+    let [mut first, mut second, mut third] = [primed().await, primed().await, primed().await];
+    let change = || http.server().changes().tools();
+    let list_changed = "notifications/tools/list_changed";
+
+    // A message goes to the newest of them alone, and none of them ends.
+    change();
+    assert_eq!(third.message().await["method"], list_changed);
+    assert!(is_pending(first.event()).await && is_pending(second.event()).await);
+    // What one leaves behind is the next one's.
+    change();
+    assert!(is_pending(first.event()).await);
+    drop(third);
+    assert_eq!(second.message().await["method"], list_changed);
+    // It may be waiting for that.
+    let waiting = tokio::spawn(async move { (first.message().await, first) });
+    tokio::task::yield_now().await;
+    drop(second);
+    change();
+    let (message, mut first) = soon(waiting).await;
+    assert_eq!(message["method"], list_changed);
+    // And all of them end with the session.
+    let newest = primed().await;
+    let waiting = tokio::spawn(async move { first.event().await });
+    tokio::task::yield_now().await;
+    assert_eq!(session.delete().await, 204);
+    assert_eq!(soon(waiting).await, None);
+    drop(newest);
+}
+
+/// What a task gives without being woken by its next comment.
+async fn soon<T>(task: JoinHandle<T>) -> T {
+    let done = timeout(Duration::from_secs(10), task).await;
+    done.expect("it is woken").expect("nothing panicked")
 }
 
 /// Covers D04.
