@@ -238,7 +238,10 @@ impl<S: Send + Sync + 'static> Http<S> {
             }
             (&Verb::GET, Claim::Legacy(version)) => self.get(&parts, version),
             (&Verb::DELETE, Claim::Legacy(_)) => self.delete(&parts),
-            _ => Err(not_allowed()),
+            (_, Claim::Legacy(_)) if self.config.limits.sessions > 0 => {
+                Err(not_allowed("POST, GET, DELETE"))
+            }
+            _ => Err(not_allowed("POST")),
         }
     }
 
@@ -271,6 +274,7 @@ impl<S: Send + Sync + 'static> Http<S> {
             }
             Incoming::Message(Message::Notification(notification)) => {
                 if !in_session && !matches!(claim, Claim::Legacy(Some(_))) {
+                    headers::check_notification(&posted.parts.headers, &notification)?;
                     return Ok(self.tell(posted));
                 }
                 let parsed = ClientNotification::parse(notification.method, notification.params);
@@ -343,7 +347,8 @@ fn refuse_bad(bad: BadMessage, claim: Claim) -> Refusal {
     }
 }
 
-fn not_allowed() -> Refusal {
+/// 405: these methods are allowed here.
+fn not_allowed(methods: &'static str) -> Refusal {
     let reason = "this method is not allowed here";
-    Refusal::because(StatusCode::METHOD_NOT_ALLOWED, reason)
+    Refusal::because(StatusCode::METHOD_NOT_ALLOWED, reason).allowing(methods)
 }

@@ -227,7 +227,7 @@ impl<S: Send + Sync + 'static> Http<S> {
 
     fn session_id<'a>(&self, parts: &'a Parts) -> Result<&'a str, Refusal> {
         if self.config.limits.sessions == 0 {
-            return Err(not_allowed());
+            return Err(not_allowed("POST"));
         }
         headers::text(&parts.headers, headers::SESSION)?.ok_or_else(|| {
             let reason = "there is no session: `Mcp-Session-Id` is missing";

@@ -6,58 +6,93 @@ use std::borrow::Cow;
 
 use data_encoding::BASE64;
 use http::StatusCode;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use http::header::{
+    ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, TRANSFER_ENCODING,
+};
 use mcp_protocol::types::{CallToolParams, Tool};
-use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject};
+use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject, Notification};
 use serde_json::Value;
 
 use super::status::Refusal;
 pub(super) use crate::headers::{EVENTS, LAST_EVENT, SESSION, VERSION};
 use crate::headers::{JSON, KEYWORD, METHOD, NAME, PARAMETER, essence, name};
 
-/// Whether the body is JSON, and both kinds of answers are accepted.
+/// Whether the body is JSON as it stands, and both kinds of answers are accepted.
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Refusal> {
-    let content = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
+    let content = text(headers, CONTENT_TYPE.as_str())?;
     if !content.is_some_and(|content| essence(content).eq_ignore_ascii_case(JSON)) {
         let reason = "the body has to be `application/json`";
         return Err(Refusal::because(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+    }
+    if items(headers, &CONTENT_ENCODING).any(|coding| !coding.eq_ignore_ascii_case("identity")) {
+        let reason = "the body must not be encoded";
+        return Err(Refusal::because(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+    }
+    if items(headers, &TRANSFER_ENCODING).any(|coding| !coding.eq_ignore_ascii_case("chunked")) {
+        let reason = "no transfer coding is known here but `chunked`";
+        return Err(Refusal::because(StatusCode::NOT_IMPLEMENTED, reason));
     }
     check_accept(headers, &[JSON, EVENTS])
 }
 
 /// Whether these kinds of answers are accepted.
 pub(super) fn check_accept(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Refusal> {
-    let values = headers.get_all(ACCEPT).iter();
-    let values = values.filter_map(|value| value.to_str().ok());
-    let accepted: Vec<_> = values
-        .flat_map(|value| value.split(','))
-        .map(essence)
-        .collect();
     let accepts = |kind: &&str| {
         let group = kind.split('/').next();
-        accepted.iter().any(|range| {
-            range.eq_ignore_ascii_case(kind) || *range == "*/*" || range.strip_suffix("/*") == group
-        })
+        // The range that says most of a kind decides.
+        let said = items(headers, &ACCEPT).filter_map(|item| {
+            let range = essence(item);
+            let says = match range.strip_suffix("/*") {
+                Some("*") => 0,
+                suffix if suffix.is_some() && suffix == group => 1,
+                _ if range.eq_ignore_ascii_case(kind) => 2,
+                _ => return None,
+            };
+            Some((says, !is_unwanted(item)))
+        });
+        said.max().is_some_and(|(_, wanted)| wanted)
     };
-    if accepted.is_empty() || kinds.iter().all(accepts) {
+    if items(headers, &ACCEPT).next().is_none() || kinds.iter().all(accepts) {
         return Ok(());
     }
     let reason = format!("`Accept` has to name {}", kinds.join(" and "));
     Err(Refusal::because(StatusCode::NOT_ACCEPTABLE, reason))
 }
 
+/// Whether a range has the weight zero.
+fn is_unwanted(range: &str) -> bool {
+    let mut parameters = range
+        .split(';')
+        .skip(1)
+        .filter_map(|one| one.split_once('='));
+    let weight = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
+    weight.is_some_and(|(_, weight)| weight.trim().parse() == Ok(0.0))
+}
+
+/// The members of a header that is a list.
+fn items<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    let values = headers.get_all(name).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    let items = values.flat_map(|value| value.split(',')).map(str::trim);
+    items.filter(|item| !item.is_empty())
+}
+
 /// The value of a header that must not stand there twice, or who reads which one is open.
 pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Refusal> {
     let mut values = headers.get_all(name).iter();
     let text = values.next().map(|value| value.to_str());
-    match (text, values.next()) {
-        (None, _) => Ok(None),
-        (Some(Ok(text)), None) => Ok(Some(text.trim_matches([' ', '\t']))),
-        (Some(Err(_)), _) => Err(mismatch(name, "has characters that no header may have")),
-        (_, Some(_)) => Err(mismatch(name, "stands there twice")),
-    }
+    let what = match (text, values.next()) {
+        (None, _) => return Ok(None),
+        (Some(Ok(text)), None) => return Ok(Some(text.trim_matches([' ', '\t']))),
+        (Some(Err(_)), _) => "has characters that no header may have",
+        (_, Some(_)) => "stands there twice",
+    };
+    Err(match name {
+        VERSION | METHOD | NAME => mismatch(name, what),
+        name if name.starts_with(PARAMETER) => mismatch(name, what),
+        // It repeats nothing of the body.
+        name => Refusal::because(StatusCode::BAD_REQUEST, format!("`{name}` {what}")),
+    })
 }
 
 /// Whether the headers repeat what the body of a modern request says.
@@ -88,6 +123,29 @@ pub(super) fn check_mirrored(
         Some(ClientRequest::CallTool(params)) => check_arguments(headers, params, tool(name)),
         _ => Ok(()),
     }
+}
+
+/// Whether the headers say nothing else than the body of a modern notification.
+///
+/// Which ones it has to have is left open by the specification.
+pub(super) fn check_notification(
+    headers: &HeaderMap,
+    notification: &Notification,
+) -> Result<(), Refusal> {
+    let differs =
+        |sent: Option<&str>, said: Option<&str>| sent.is_some() && said.is_some() && sent != said;
+    let method = notification.method.as_str();
+    if differs(text(headers, METHOD)?, Some(method)) {
+        return Err(mismatch(METHOD, "is not the method of the notification"));
+    }
+    let params = notification.params.as_ref();
+    let params = params.and_then(|params| params.decode::<Value>().ok());
+    let params = params.unwrap_or_default();
+    let said = params["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str();
+    if differs(text(headers, VERSION)?, said) {
+        return Err(mismatch(VERSION, "is not the revision of the notification"));
+    }
+    Ok(())
 }
 
 /// Whether the headers repeat the arguments that the schema of the tool wants repeated.

@@ -8,10 +8,10 @@
 
 use std::net::IpAddr;
 
+use http::StatusCode;
 use http::header::{HOST, ORIGIN};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{StatusCode, Uri};
 
 use super::headers;
 use super::status::Refusal;
@@ -26,39 +26,62 @@ pub(super) struct Allowed {
 
 impl Allowed {
     pub(super) fn check(&self, parts: &Parts) -> Result<(), Refusal> {
-        let host = match headers::text(&parts.headers, HOST.as_str())? {
-            Some(host) => host.parse().ok(),
-            None => parts.uri.authority().cloned(),
-        };
+        let named = headers::text(&parts.headers, HOST.as_str())?;
+        // A target that names its host is what the request is for, whatever the header says.
+        let host = parts.uri.authority().map(Authority::as_str).or(named);
+        if !host.map_or(self.any_host, |host| host_name(host).is_some()) {
+            let reason = "`Host` is missing or malformed";
+            return Err(Refusal::because(StatusCode::BAD_REQUEST, reason));
+        }
         let origin = headers::text(&parts.headers, ORIGIN.as_str())?;
-        if !self.is_host(host.as_ref()) {
+        if !self.any_host && !host.is_some_and(|host| self.is_host(host)) {
             Err(forbidden("the host"))
-        } else if origin.is_some_and(|origin| !self.is_origin(origin, host.as_ref())) {
+        } else if origin.is_some_and(|origin| !self.is_origin(origin, host)) {
             Err(forbidden("the origin"))
         } else {
             Ok(())
         }
     }
 
-    fn is_host(&self, host: Option<&Authority>) -> bool {
+    fn is_host(&self, host: &str) -> bool {
         let named = |host: &str| {
             self.hosts
                 .iter()
                 .any(|name| name.eq_ignore_ascii_case(host))
         };
-        let host = host.map(Authority::host);
-        self.any_host || host.is_some_and(|host| is_local(host) || named(host))
+        host_name(host).is_some_and(|host| is_local(&host) || named(&host))
     }
 
     /// Whether a page of this origin may call: one that is served from here, or is listed.
-    fn is_origin(&self, origin: &str, host: Option<&Authority>) -> bool {
-        let from_here = |origin: Uri| {
-            let of_the_web = matches!(origin.scheme_str(), Some("http" | "https"));
-            of_the_web && host.is_some() && origin.authority() == host
-        };
-        let listed = |known: &String| known.eq_ignore_ascii_case(origin);
-        self.origins.iter().any(listed) || origin.parse().is_ok_and(from_here)
+    fn is_origin(&self, origin: &str, host: Option<&str>) -> bool {
+        let origin = normal(origin);
+        let from_here =
+            |scheme| host.is_some_and(|host| normal(&format!("{scheme}://{host}")) == origin);
+        ["http", "https"].into_iter().any(from_here)
+            || self.origins.iter().any(|known| normal(known) == origin)
     }
+}
+
+/// The name or address of a host that may come with a port, but with nothing else.
+fn host_name(host: &str) -> Option<String> {
+    let host: Authority = host.parse().ok()?;
+    let (name, whole) = (host.host(), host.as_str());
+    let port = whole.strip_prefix(name)?;
+    (port.is_empty() || host.port_u16().is_some()).then(|| name.to_owned())
+}
+
+/// An origin as browsers write it: in lower case, without the port that goes without saying.
+fn normal(origin: &str) -> String {
+    let mut origin = origin.to_ascii_lowercase();
+    let port = match origin.split_once("://") {
+        Some(("http", _)) => ":80",
+        Some(("https", _)) => ":443",
+        _ => return origin,
+    };
+    if origin.ends_with(port) {
+        origin.truncate(origin.len() - port.len());
+    }
+    origin
 }
 
 fn is_local(host: &str) -> bool {

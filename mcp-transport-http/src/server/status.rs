@@ -32,6 +32,8 @@ pub(super) fn of(outcome: Result<(), ErrorCode>, complete: bool) -> StatusCode {
 pub(super) struct Refusal {
     status: StatusCode,
     answer: Box<(ReplyId, ErrorObject)>,
+    /// The methods that would not have been refused.
+    allow: Option<&'static str>,
 }
 
 impl Refusal {
@@ -39,12 +41,19 @@ impl Refusal {
         Self {
             status,
             answer: Box::new((ReplyId::Absent, error)),
+            allow: None,
         }
     }
 
     /// -32600, with a status that says more.
     pub(super) fn because(status: StatusCode, reason: impl Into<String>) -> Self {
         Self::new(status, ErrorObject::invalid_request(reason.into()))
+    }
+
+    /// Says which methods are allowed.
+    pub(super) fn allowing(mut self, methods: &'static str) -> Self {
+        self.allow = Some(methods);
+        self
     }
 
     /// Says which request it is about.
@@ -68,8 +77,8 @@ impl Refusal {
         let mut text = Vec::new();
         message.encode(&mut text);
         let mut response = json(self.status, text.into());
-        if self.status == StatusCode::METHOD_NOT_ALLOWED {
-            let methods = HeaderValue::from_static("POST, GET, DELETE");
+        if let Some(methods) = self.allow {
+            let methods = HeaderValue::from_static(methods);
             response.headers_mut().insert(ALLOW, methods);
         }
         response

@@ -282,6 +282,23 @@ async fn a_notification_is_accepted_without_a_word() {
     assert_eq!(reply.status(), 202);
 }
 
+/// Covers H03, H04.
+#[tokio::test]
+async fn a_notification_whose_headers_say_something_else_is_refused() {
+    let (http, _) = endpoint();
+    let mut call = modern(1, "notifications/cancelled", json!({ "requestId": 9 }));
+    let body = call.body.as_object_mut().expect("it is an object");
+    body.remove("id");
+    for (name, value) in [
+        ("mcp-method", "tools/call"),
+        ("mcp-protocol-version", "2026-07-29"),
+    ] {
+        let refusal = call.clone().with(name, value).send(&http).await;
+        assert_eq!(refusal.refusal().await, (400, -32020), "{name}");
+        assert_eq!(call.clone().without(name).send(&http).await.status(), 202);
+    }
+}
+
 /// Covers H06.
 #[tokio::test]
 async fn a_notification_reaches_who_waits_for_it() {
@@ -318,8 +335,16 @@ async fn there_are_no_sessions_and_no_other_verbs() {
     for verb in [Method::GET, Method::PUT, Method::HEAD, Method::OPTIONS] {
         let reply = send(&http, call.request(verb.clone(), "")).await;
         assert_eq!(reply.status(), 405, "{verb}");
-        assert_eq!(reply.header("allow").as_deref(), Some("POST, GET, DELETE"));
+        assert_eq!(reply.header("allow").as_deref(), Some("POST"));
     }
+    let older = call
+        .without("mcp-protocol-version")
+        .request(Method::PUT, "");
+    let reply = send(&http, older.clone()).await;
+    assert_eq!(reply.header("allow").as_deref(), Some("POST, GET, DELETE"));
+    let http = http.limits(|limits| limits.sessions = 0);
+    let reply = send(&http, older).await;
+    assert_eq!(reply.header("allow").as_deref(), Some("POST"));
 }
 
 /// Covers H09, S09.
