@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcp_protocol::connection::CallOptions;
 use mcp_protocol::types::InputRequiredResult;
-use mcp_protocol::{ClientRequest, ErrorObject, RawJson, ServerResult};
+use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject, Method, RawJson, ServerResult};
 use tokio::time::sleep;
 
 use crate::client::Client;
@@ -28,8 +28,17 @@ pub(crate) async fn complete(
     let mut next = request.clone();
     let mut pause = PAUSE;
     for round in 0..=most {
-        let result = client.attempt(next, options, takes()).await?;
-        let needs = match *result {
+        let outcome = match client.attempt(next, options, takes()).await {
+            Err(error) if round == 0 && lacks_headers(&request, &error) => {
+                // The transport learns from the list which ones are wanted. If there is none, the
+                // server says again what is wrong.
+                client.0.hub.cache.forget_pages(&Method::ListTools);
+                let _ = Box::pin(client.list_tools()).await;
+                client.attempt(request.clone(), options, takes()).await
+            }
+            outcome => outcome,
+        };
+        let needs = match *outcome? {
             ServerResult::InputRequired(needs) => needs,
             result => return Ok((result, round > 0)),
         };
@@ -52,6 +61,14 @@ pub(crate) async fn complete(
         }
     }
     Err(ClientError::TooManyRounds { rounds: most })
+}
+
+/// Whether a call was refused for the arguments that headers have to repeat. It was not begun then.
+///
+/// Spec: [client behavior](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#client-behavior).
+fn lacks_headers(request: &ClientRequest, error: &ClientError) -> bool {
+    matches!(request, ClientRequest::CallTool(_))
+        && matches!(error, ClientError::Rpc(error) if error.code == ErrorCode::HEADER_MISMATCH)
 }
 
 /// After the first round without a question. After each other it is twice as long.

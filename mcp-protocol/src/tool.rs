@@ -4,6 +4,7 @@
 //! server's.
 
 mod arguments;
+mod headers;
 mod members;
 mod output;
 
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 pub use self::arguments::{
     ArgumentError, decode_arguments, decode_closed_arguments, encode_arguments,
 };
+pub use self::headers::{HeaderArgument, HeaderError, header_arguments};
 pub use self::output::decode_output;
 use crate::RawJson;
 use crate::types::{CallToolResult, Tool};

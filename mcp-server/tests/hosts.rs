@@ -129,6 +129,32 @@ async fn schemas_are_shown_as_they_were_written_where_that_is_wanted() {
     }
 }
 
+/// Covers H14.
+#[test]
+fn a_tool_that_http_clients_would_leave_out_is_refused() {
+    let build = |server: Server, kind: &str, header: &str| {
+        let region = json!({ "type": kind, "x-mcp-header": header });
+        let schema = json!({ "type": "object", "properties": { "region": region } });
+        let definition = types::Tool::new("route", schema);
+        server
+            .dyn_tool(gives(definition, CallToolResult::new()))
+            .build()
+    };
+    for as_written in [false, true] {
+        let server = || match as_written {
+            false => Server::new("test", "1.0.0"),
+            true => Server::new("test", "1.0.0").schemas_as_written(),
+        };
+        build(server(), "string", "Region").unwrap();
+        let error = build(server(), "string", "My Region").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the input schema of the tool \"route\": a header has no usable name (at properties.region)"
+        );
+        build(server(), "number", "Region").unwrap_err();
+    }
+}
+
 /// Covers JS06, B-027.
 #[test]
 fn a_schema_deeper_than_any_stack_is_refused() {

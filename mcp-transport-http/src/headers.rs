@@ -11,9 +11,6 @@ pub(crate) const METHOD: &str = "mcp-method";
 pub(crate) const NAME: &str = "mcp-name";
 pub(crate) const PARAMETER: &str = "mcp-param-";
 
-/// The keyword of a schema that names the header of an argument.
-pub(crate) const KEYWORD: &str = "x-mcp-header";
-
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const EVENTS: &str = "text/event-stream";
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::tool::{ArgumentError, is_name};
+use mcp_protocol::tool::{ArgumentError, header_arguments, is_name};
 use mcp_protocol::types::PaginatedParams;
 use mcp_protocol::types::{self, CallToolParams, CallToolResult, ContentBlock, ListToolsResult};
 use mcp_protocol::{ErrorObject, RawJson, ServerResult};
@@ -94,6 +94,7 @@ impl<S: 'static> Tools<S> {
         } else {
             *schema = schema::registered_input(schema)?;
         }
+        header_arguments(schema).map_err(|error| SchemaError::new(&[&error.path], error.why))?;
         let compile = self.rules.compile_input;
         compile.map(|compile| compile(schema)).transpose()
     }

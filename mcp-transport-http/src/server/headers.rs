@@ -9,13 +9,14 @@ use http::StatusCode;
 use http::header::{
     ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, TRANSFER_ENCODING,
 };
+use mcp_protocol::tool::header_arguments;
 use mcp_protocol::types::{CallToolParams, Tool};
 use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject, Notification};
 use serde_json::Value;
 
 use super::status::Refusal;
 pub(super) use crate::headers::{EVENTS, LAST_EVENT, SESSION, VERSION};
-use crate::headers::{JSON, KEYWORD, METHOD, NAME, PARAMETER, essence, name};
+use crate::headers::{JSON, METHOD, NAME, PARAMETER, essence, name};
 
 /// Whether the body is JSON as it stands, and both kinds of answers are accepted.
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Refusal> {
@@ -157,42 +158,30 @@ fn check_arguments(
     let Some(schema) = tool.map(|tool| tool.input_schema) else {
         return Ok(());
     };
-    // Few schemas name a header, so few are read.
-    if !String::from_utf8_lossy(schema.as_bytes()).contains(KEYWORD) {
+    // One that has an unusable header is not registered.
+    let wanted = header_arguments(&schema).unwrap_or_default();
+    if wanted.is_empty() {
         return Ok(());
     }
-    let schema = schema.decode::<Value>().unwrap_or_default();
     let arguments = params.arguments.as_ref();
     let arguments = arguments.and_then(|arguments| arguments.decode::<Value>().ok());
-    check_properties(headers, &schema, arguments.as_ref())
-}
-
-fn check_properties(
-    headers: &HeaderMap,
-    schema: &Value,
-    arguments: Option<&Value>,
-) -> Result<(), Refusal> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, schema) in properties.into_iter().flatten() {
-        let argument = arguments.and_then(|arguments| arguments.get(name));
-        if let Some(header) = schema.get(KEYWORD).and_then(Value::as_str) {
-            let header = format!("{PARAMETER}{header}");
-            let sent = decoded(headers, &header)?;
-            if !repeats(sent.as_deref(), argument.unwrap_or(&Value::Null)) {
-                return Err(mismatch(&header, "is not the argument of the call"));
-            }
+    let arguments = arguments.unwrap_or_default();
+    for argument in wanted {
+        let header = format!("{PARAMETER}{}", argument.header());
+        let sent = decoded(headers, &header)?;
+        if !repeats(sent.as_deref(), argument.find(&arguments)) {
+            return Err(mismatch(&header, "is not the argument of the call"));
         }
-        check_properties(headers, schema, argument)?;
     }
     Ok(())
 }
 
-fn repeats(sent: Option<&str>, argument: &Value) -> bool {
+fn repeats(sent: Option<&str>, argument: Option<&Value>) -> bool {
     match (sent, argument) {
-        (None, Value::Null) => true,
-        (Some(sent), Value::String(text)) => sent == text,
-        (Some(sent), Value::Bool(truth)) => sent == truth.to_string(),
-        (Some(sent), Value::Number(number)) => {
+        (None, None) => true,
+        (Some(sent), Some(Value::String(text))) => sent == text,
+        (Some(sent), Some(Value::Bool(truth))) => sent == truth.to_string(),
+        (Some(sent), Some(Value::Number(number))) => {
             // 42 may be written 42.0; but a float does not tell all integers beyond 2^53 apart.
             let exact = |value: &f64| value.abs() < 9_007_199_254_740_992.0;
             let number_sent = sent.parse().ok().filter(exact);

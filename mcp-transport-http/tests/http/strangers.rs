@@ -320,6 +320,48 @@ async fn each_era_has_its_own_headers() {
     assert_eq!(seen.last().map(|asked| &*asked.verb), Some("DELETE"));
 }
 
+/// Covers H14.
+#[tokio::test]
+async fn who_is_refused_for_missing_headers_looks_them_up_once() {
+    let server = Stranger::new(|asked| match asked.method() {
+        "server/discover" => discovered(asked),
+        "tools/list" => {
+            let region = json!({ "type": "string", "x-mcp-header": "Region" });
+            let schema = json!({ "type": "object", "properties": { "region": region } });
+            let tools = json!([{ "name": "good", "inputSchema": schema }]);
+            let list = json!({
+                "resultType": "complete", "tools": tools, "ttlMs": 60_000, "cacheScope": "private",
+            });
+            json_of(200, &result(asked, list))
+        }
+        _ if asked.header("mcp-param-region") == Some("eu") => json_of(200, &called(asked)),
+        _ => {
+            let error = json!({ "code": -32020, "message": "Header mismatch" });
+            let body = json!({ "jsonrpc": "2.0", "id": asked.body["id"], "error": error });
+            json_of(400, &body)
+        }
+    })
+    .await;
+    let client = in_time(builder().connect(server.transport())).await;
+    let client = client.expect("it connects");
+    let arguments = json!({ "region": "eu" });
+    let result = in_time(client.call("good", arguments.clone())).await;
+    result.expect("it is called with what the list wants");
+    in_time(client.call("good", arguments.clone()))
+        .await
+        .expect("it is known now");
+    let refused = in_time(client.call("bad", arguments)).await;
+    assert!(matches!(refused, Err(ClientError::Rpc(_))), "{refused:?}");
+    client.close().await;
+    let asked: Vec<_> = server
+        .asked()
+        .into_iter()
+        .map(|(_, method)| method)
+        .collect();
+    let (list, call) = ("tools/list", "tools/call");
+    assert_eq!(asked[1..], [call, list, call, call, call, list, call]);
+}
+
 /// Covers H09.
 #[tokio::test]
 async fn a_modern_server_is_told_of_a_cancellation_by_closing_alone() {
