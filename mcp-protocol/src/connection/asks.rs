@@ -72,12 +72,12 @@ impl Asks {
     }
 
     /// Closes the questions of a call.
-    pub(super) fn close(&mut self, call: CallId) -> Vec<AskId> {
+    pub(super) fn close(&mut self, call: CallId) -> Vec<(AskId, CallId)> {
         self.take(|ask| ask.call == call)
     }
 
     /// Closes the questions that have waited long enough.
-    pub(super) fn expire(&mut self, now: Instant) -> Vec<AskId> {
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<(AskId, CallId)> {
         self.take(|ask| ask.deadline <= now)
     }
 
@@ -93,17 +93,17 @@ impl Asks {
         self.open.values().map(|ask| ask.deadline).min()
     }
 
-    fn take(&mut self, which: impl Fn(&Ask) -> bool) -> Vec<AskId> {
+    fn take(&mut self, which: impl Fn(&Ask) -> bool) -> Vec<(AskId, CallId)> {
         if self.open.is_empty() {
             return Vec::new();
         }
         let mut ids: Vec<_> = self
             .open
             .iter()
-            .filter_map(|(id, ask)| which(ask).then_some(*id))
+            .filter_map(|(id, ask)| which(ask).then_some((*id, ask.call)))
             .collect();
         ids.sort_unstable();
-        for id in &ids {
+        for (id, _) in &ids {
             self.open.remove(id);
         }
         ids

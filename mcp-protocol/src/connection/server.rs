@@ -123,8 +123,9 @@ impl ServerConnection {
 
     /// The [`deadline`](Self::deadline) has passed.
     pub fn timeout(&mut self, now: Instant) {
-        for ask in self.asks.expire(now) {
-            self.withdraw(ask);
+        for (ask, call) in self.asks.expire(now) {
+            let about = self.calls.get(call).map(|call| call.id.clone());
+            self.withdraw(ask, about);
             self.output.push_back(Output::Answer(ask, Answer::TimedOut));
         }
         if matches!(self.phase, Phase::Ending { deadline } if deadline <= now) {
@@ -529,8 +530,8 @@ impl ServerConnection {
     /// Forgets a call and whatever hangs on it. What is due to its batch is the caller's.
     fn close(&mut self, id: CallId) -> Option<Call> {
         let call = self.calls.close(id)?;
-        for ask in self.asks.close(id) {
-            self.withdraw(ask);
+        for (ask, _) in self.asks.close(id) {
+            self.withdraw(ask, Some(call.id.clone()));
             self.output.push_back(Output::Answer(ask, Answer::Gone));
         }
         self.subscriptions.close(id);
@@ -568,10 +569,10 @@ impl ServerConnection {
     }
 
     /// Tells the client that a question need not be answered any more.
-    fn withdraw(&mut self, ask: AskId) {
+    fn withdraw(&mut self, ask: AskId, about: Option<RequestId>) {
         if self.phase == Phase::Open {
             let params = CancelledParams::new().request_id(ask.to_wire());
-            self.send_notification(ServerNotification::Cancelled(params), None);
+            self.send_notification(ServerNotification::Cancelled(params), about);
         }
     }
 

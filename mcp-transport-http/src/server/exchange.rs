@@ -312,12 +312,12 @@ impl State {
 
     fn send(&mut self, message: &dyn Encode, about: Option<&RequestId>) {
         let answers = message.outcome().is_some();
-        let stream = match about {
-            Some(id) => self.answered_on.get(id).copied(),
+        let stream = match about.map(|id| self.answered_on.get(id)) {
+            Some(Some(stream)) => Some(*stream),
             None if answers => self.current,
-            None => Some(StreamId::GENERAL),
+            // Of a request that has been cancelled, this is the withdrawal of a question.
+            _ => Some(StreamId::GENERAL).filter(|_| !answers),
         };
-        // Without one, its request has been cancelled.
         if let Some(stream) = stream {
             self.deliver(stream, message);
         }

@@ -494,6 +494,35 @@ async fn a_question_is_asked_on_the_stream_of_its_call() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_question_is_withdrawn_where_it_was_asked() {
+    let (http, _) = endpoint();
+    let http = http.limits(|limits| limits.keep_alive = Duration::from_secs(3_600));
+    let session = Session::open(&http, LEGACY).await;
+    let mut general = session.get(None).await;
+    general.event().await.expect("it is primed");
+    let mut reply = session.tool(1, "ask", json!({})).await;
+    reply.event().await.expect("it is primed");
+    let question = reply.message().await;
+    // Nobody answers.
+    let withdrawn = reply.message().await;
+    assert_eq!(withdrawn["method"], "notifications/cancelled");
+    assert_eq!(withdrawn["params"]["requestId"], question["id"]);
+    assert_eq!(reply.message().await["id"], 1);
+    assert!(is_pending(general.event()).await);
+
+    // The stream of a call that is cancelled has ended.
+    let mut reply = session.tool(2, "ask", json!({})).await;
+    reply.event().await.expect("it is primed");
+    let question = reply.message().await;
+    let params = json!({ "requestId": 2 });
+    let body = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    assert_eq!(session.tell(body).await, 202);
+    assert_eq!(reply.event().await, None);
+    let withdrawn = general.message().await;
+    assert_eq!(withdrawn["params"]["requestId"], question["id"]);
+}
+
 /// Covers J15, J16.
 #[tokio::test]
 async fn a_batch_is_answered_at_once() {
