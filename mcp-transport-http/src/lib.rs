@@ -43,10 +43,10 @@
 //! | what | status |
 //! |---|---|
 //! | another host or origin than its own | 403 |
-//! | a body that is not JSON; answers that the client does not accept | 415, 406 |
+//! | a body that is not JSON, or is encoded; answers that the client does not accept | 415, 406 |
 //! | a body that is too long, or takes too long | 413, 408 |
 //! | too many bodies, streams or sessions: see [`Limits`] | 503 |
-//! | headers that say something else than the body | 400 |
+//! | headers that say something else than the body, or stand there twice | 400 |
 //! | a session that is not there, or is somebody else's | 404 |
 //!
 //! Authentication is a layer around it: see [`Http::principal`].
