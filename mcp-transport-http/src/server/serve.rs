@@ -49,6 +49,9 @@ impl<S: Send + Sync + 'static> Http<S> {
     /// Serves the endpoint at [`PATH`], over HTTP/1.1, until the server is shut down.
     ///
     /// Then nothing new is accepted, and calls in flight have the server's grace to end.
+    ///
+    /// Unlike a listener that has nothing but hyper, it misses a client that has gone also if up
+    /// to 64 KiB of a next request had come from it; beyond that, when something is written to it.
     pub async fn serve(self, listener: TcpListener) {
         let mut connections = JoinSet::new();
         let sockets = Arc::new(Visitors::default());
