@@ -1,14 +1,21 @@
 //! A server inside of an axum app, which has other things to serve.
 //!
-//! `mounted ADDRESS` serves a page at `/`, and the server at `/mcp` to whoever has a token. Each
-//! user has a share of the calls in flight, and sessions that nobody else gets at.
+//! ```sh
+//! cargo run --bin mounted -- 127.0.0.1:3000
+//! ```
+//!
+//! In a host: `{ "servers": { "mounted": { "type": "http", "url": "http://127.0.0.1:3000/mcp", "headers":
+//! { "Authorization": "Bearer ann" } } } }`
+//!
+//! There is a page at `/`, and the server at `/mcp` for whoever has a token. Each user has a share of the
+//! calls in flight, and sessions that nobody else gets at.
 
 use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::middleware::{Next, from_fn};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use mcp_server::prelude::*;
 use mcp_transport_http::Http;
@@ -32,12 +39,15 @@ impl Run for Greet {
 struct User(String);
 
 /// Lets in whoever has a token. This one takes any, and says that it is the user's name.
-async fn authenticate(mut request: Request, next: Next) -> Result<Response, StatusCode> {
+async fn authenticate(mut request: Request, next: Next) -> Response {
     let header = request.headers().get(AUTHORIZATION);
     let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let user = User(token.ok_or(StatusCode::UNAUTHORIZED)?.to_owned());
+    let Some(token) = token else {
+        return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")]).into_response();
+    };
+    let user = User(token.to_owned());
     request.extensions_mut().insert(user);
-    Ok(next.run(request).await)
+    next.run(request).await
 }
 
 #[tokio::main]

@@ -1,6 +1,14 @@
 //! One server for any number of clients, each on a connection of its own to a Unix socket.
 //!
-//! `sockets PATH` listens until SIGINT or SIGTERM; then calls in flight are still answered.
+//! ```sh
+//! cargo run --bin sockets -- /tmp/count.sock
+//! ```
+//!
+//! In a host, which only knows stdio:
+//! `{ "mcpServers": { "count": { "command": "socat", "args": ["-", "UNIX-CONNECT:/tmp/count.sock"] } } }`
+//!
+//! It listens until SIGINT or SIGTERM; then calls in flight are still answered. Who may open the socket may
+//! call.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,11 +40,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[cfg(unix)]
 async fn listen(server: &ServerHandle<AtomicU64>, path: &Path) -> std::io::Result<()> {
-    let listener = tokio::net::UnixListener::bind(path)?;
+    let listener = bind(path)?;
     let mut connections = tokio::task::JoinSet::new();
     loop {
         let (stream, _) = tokio::select! {
-            accepted = listener.accept() => accepted?,
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                // There are too many files open, say: those who are connected are still served.
+                Err(error) => {
+                    eprintln!("no connection: {error}");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+            },
             // A connection has ended: the set need not keep it.
             Some(_) = connections.join_next() => continue,
             () = server.ending() => break,
@@ -54,6 +70,19 @@ async fn listen(server: &ServerHandle<AtomicU64>, path: &Path) -> std::io::Resul
     std::fs::remove_file(path)?;
     while connections.join_next().await.is_some() {}
     Ok(())
+}
+
+/// Listens at a path, also if a server was killed that has left its socket there.
+#[cfg(unix)]
+fn bind(path: &Path) -> std::io::Result<tokio::net::UnixListener> {
+    use std::os::unix::{fs::FileTypeExt as _, net::UnixStream};
+
+    let there = std::fs::symlink_metadata(path);
+    let is_socket = there.is_ok_and(|there| there.file_type().is_socket());
+    if is_socket && UnixStream::connect(path).is_err() {
+        std::fs::remove_file(path)?;
+    }
+    tokio::net::UnixListener::bind(path)
 }
 
 #[cfg(not(unix))]

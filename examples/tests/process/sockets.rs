@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::Receiver;
 use std::thread;
@@ -16,7 +17,31 @@ struct Client {
     lines: Receiver<(Instant, Vec<u8>)>,
 }
 
+fn path(name: &str) -> PathBuf {
+    let path = format!("mcp-sockets-{name}-{}.sock", std::process::id());
+    let path = std::env::temp_dir().join(path);
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn sockets(path: &Path) -> Peer {
+    Peer::spawn(Command::new(env!("CARGO_BIN_EXE_sockets")).arg(path))
+}
+
 impl Client {
+    fn connect(path: &Path) -> Self {
+        let begin = Instant::now();
+        let stream = loop {
+            match UnixStream::connect(path) {
+                Ok(stream) => break stream,
+                Err(error) => assert!(begin.elapsed() < SOON, "{error}"),
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let lines = lines_of(stream.try_clone().expect("it can be cloned"));
+        Self { stream, lines }
+    }
+
     fn send(&mut self, message: &Value) {
         writeln!(self.stream, "{message}").expect("the server reads");
     }
@@ -43,22 +68,9 @@ impl Client {
 
 #[test]
 fn clients_share_a_server_that_answers_them_before_it_ends() {
-    let path = std::env::temp_dir().join(format!("mcp-sockets-{}.sock", std::process::id()));
-    let _ = std::fs::remove_file(&path);
-    let mut server = Peer::spawn(Command::new(env!("CARGO_BIN_EXE_sockets")).arg(&path));
-    let connect = || {
-        let begin = Instant::now();
-        let stream = loop {
-            match UnixStream::connect(&path) {
-                Ok(stream) => break stream,
-                Err(error) => assert!(begin.elapsed() < SOON, "{error}"),
-            }
-            thread::sleep(Duration::from_millis(5));
-        };
-        let lines = lines_of(stream.try_clone().expect("it can be cloned"));
-        Client { stream, lines }
-    };
-    let mut clients = [connect(), connect()];
+    let path = path("shared");
+    let mut server = sockets(&path);
+    let mut clients = [Client::connect(&path), Client::connect(&path)];
     for client in &mut clients {
         client.send(&initialize("2025-06-18"));
         assert_eq!(client.receive()["id"], 0);
@@ -83,4 +95,28 @@ fn clients_share_a_server_that_answers_them_before_it_ends() {
     let status = server.ends_within(SOON);
     assert!(status.success(), "{status}: {}", server.stderr());
     assert!(!path.exists(), "the socket is left behind");
+}
+
+#[test]
+fn a_socket_that_nobody_listens_on_is_taken_over_and_nothing_else_is() {
+    let path = path("left");
+    let killed = sockets(&path);
+    drop(Client::connect(&path));
+    drop(killed);
+    assert!(path.exists(), "whoever is killed cannot tidy up");
+
+    let mut server = sockets(&path);
+    let mut client = Client::connect(&path);
+    let mut second = sockets(&path);
+    assert!(!second.ends_within(SOON).success());
+    assert!(second.stderr().contains("in use"));
+    client.send(&initialize("2025-06-18"));
+    assert_eq!(client.receive()["id"], 0);
+    server.signal("TERM");
+    assert!(server.ends_within(SOON).success());
+
+    std::fs::write(&path, "a file of somebody's").expect("it can be written");
+    assert!(!sockets(&path).ends_within(SOON).success());
+    assert!(path.exists(), "it is removed");
+    let _ = std::fs::remove_file(&path);
 }
