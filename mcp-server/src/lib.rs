@@ -59,6 +59,7 @@
 //! | wrap every call | [`Server::layer`] |
 //! | serve many connections, shut down | [`ServerHandle`] |
 //! | see how busy it is | [`ServerHandle::stats`] |
+//! | test it | `testing` |
 //! | trace its calls | [spans](#spans), [`Server::on_span`] |
 //!
 //! # Spans
@@ -99,7 +100,7 @@
 //!
 //! | feature | default | |
 //! |---|---|---|
-//! | `stdio` | yes | [`Server::serve_stdio`] |
+//! | `stdio` | yes | [`Server::serve_stdio`], `testing` |
 //! | `signal` | no | `ServerHandle::shut_down_on_signal` |
 //! | `validate` | no | `Server::validate_input`: arguments have to fit their schemas; without it, what a schema says beyond a type (`range`, `length`, `pattern`) is shown and not held. `Server::validate_output`: in debug builds, so have outputs |
 //!
@@ -135,6 +136,8 @@ mod server;
 mod signal;
 mod span;
 mod stats;
+#[cfg(feature = "stdio")]
+pub mod testing;
 mod tool;
 #[cfg(feature = "validate")]
 mod validate;
@@ -146,7 +149,7 @@ pub use mcp_protocol::connection::{Caller, Limits, ServerConfig};
 pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
 pub use mcp_protocol::{
     ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, RequestMeta,
-    ServerResult, TraceContext, transport, types,
+    ServerNotification, ServerResult, TraceContext, transport, types,
 };
 pub use schemars;
 
