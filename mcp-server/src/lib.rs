@@ -115,6 +115,7 @@ mod changes;
 mod content;
 mod context;
 mod custom;
+mod derived;
 mod error;
 mod events;
 mod field;
@@ -184,9 +185,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use mcp_protocol::RawJson;
-    pub use mcp_protocol::tool::{
-        ArgumentError, ToolArgs, ToolSet, decode_arguments, decode_closed_arguments,
-    };
+    pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
     pub use mcp_protocol::types::{
         CallToolResult, Icon, Prompt, PromptArgument, Properties, RequestedSchema,
         SingleSelectSchema, StringFormat, TitledChoice, Tool, ToolAnnotations,
@@ -195,9 +194,9 @@ pub mod __private {
     pub use serde;
     pub use serde_json;
 
-    pub use crate::content::{IntoContent, Structured};
+    pub use crate::content::IntoContent;
+    pub use crate::derived::{Described, ReadArguments, WriteOutput};
     pub use crate::field::{Choice, FieldSchema, at_least, at_most, field, of_format, preset};
     pub use crate::input::Form;
     pub use crate::prompt::{PromptArgs, optional_argument, required_argument};
-    pub use crate::schema;
 }
