@@ -248,10 +248,8 @@ async fn what_is_wrong_is_said() {
         .dyn_tool(nothing())
         .dyn_tool(nothing());
     let error = testing::connect(twice).await.expect_err("two of one name");
-    assert_eq!(
-        error.to_string(),
-        r#"the server cannot be built: two tools are named "nothing""#
-    );
+    let said = r#"the server cannot be built: two tools are named "nothing": rename"#;
+    assert!(error.to_string().starts_with(said), "{error}");
     let [modern, _] = clients().await;
     let error = modern.call("ask", ()).await.expect_err("nobody answers");
     assert!(matches!(error, Error::Call(_)), "{error}");
