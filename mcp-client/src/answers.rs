@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use crate::client::Client;
 use crate::error::ClientError;
-use crate::host::{Host, answer, as_request};
+use crate::host::{Host, answer};
 use crate::link::Takes;
 
 /// Makes a call, as often as the server needs something first. Whether it took more than once.
@@ -100,26 +100,15 @@ async fn again(
                 let why = format!("the client has not declared that it answers such a `{method}`");
                 return Err(unanswered(ErrorObject::invalid_params(why)));
             }
-            let request = as_request(question).expect("a kind that was declared is known");
+            let request = question.into_request();
+            let request = request.expect("a kind that was declared is known");
             let result = answer(host, request).await.map_err(unanswered)?;
             let result = RawJson::encode(&*result).expect("results always encode");
             given.insert(name, result);
         }
     }
-    let mut request = request.clone();
-    let (responses, state) = match &mut request {
-        ClientRequest::CallTool(params) => (&mut params.input_responses, &mut params.request_state),
-        ClientRequest::GetPrompt(params) => {
-            (&mut params.input_responses, &mut params.request_state)
-        }
-        ClientRequest::ReadResource(params) => {
-            (&mut params.input_responses, &mut params.request_state)
-        }
-        request => {
-            let why = format!("`{}` cannot be asked again", request.method());
-            return Err(ClientError::protocol(why));
-        }
-    };
-    (*responses, *state) = (answers, needs.request_state);
-    Ok(request)
+    let asked = request.clone().again(answers, needs.request_state);
+    asked.ok_or_else(|| {
+        ClientError::protocol(format!("`{}` cannot be asked again", request.method()))
+    })
 }

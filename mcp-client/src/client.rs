@@ -500,7 +500,7 @@ impl Client {
 
 /// Why arguments that are JSON are none.
 #[derive(Debug, thiserror::Error)]
-#[error("they are no object")]
+#[error("they are another value")]
 struct NoObject;
 
 fn not_sent(report: &Arc<Closed>) -> ClientError {

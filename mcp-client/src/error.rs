@@ -90,13 +90,15 @@ pub enum ClientError {
         error: ErrorObject,
     },
     /// The server has asked in return more often than is allowed.
-    #[error("the server has asked in return {rounds} times")]
+    #[error(
+        "given up: the server has asked in return {rounds} times, which is all that is allowed"
+    )]
     TooManyRounds {
         /// How often.
         rounds: usize,
     },
     /// Not sent: the arguments cannot be JSON, or are no object.
-    #[error("not sent: the arguments cannot be: {0}")]
+    #[error("not sent: the arguments have to be a JSON object: {0}")]
     Arguments(Arc<dyn std::error::Error + Send + Sync>),
 }
 

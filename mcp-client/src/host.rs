@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcp_protocol::types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitMode,
-    ElicitParams, ElicitResult, InputRequest, ListRootsResult, Root,
+    ElicitParams, ElicitResult, ListRootsResult, Root,
 };
 use mcp_protocol::{ClientResult, ErrorObject, ServerRequest};
 
@@ -144,14 +144,4 @@ pub(crate) async fn answer(
         request => return Err(ErrorObject::method_not_found(request.method().as_str())),
     };
     Ok(result.into())
-}
-
-/// A question in a result, as the request that it would have been before.
-pub(crate) fn as_request(question: InputRequest) -> Option<ServerRequest> {
-    match question {
-        InputRequest::Elicit(params) => Some(ServerRequest::Elicit(params)),
-        InputRequest::CreateMessage(params) => Some(ServerRequest::CreateMessage(params)),
-        InputRequest::ListRoots(params) => Some(ServerRequest::ListRoots(params)),
-        _ => None,
-    }
 }

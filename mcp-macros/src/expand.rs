@@ -55,13 +55,12 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
         &quote!(Self::NAME),
         &quote_spanned!(ident.span()=> Self),
     );
-    let decode = decode(tool, &home);
+    let decode = decode(tool, &home, &quote_spanned!(ident.span()=> Self));
     let output = output(&tool.attrs);
-    let content = match &tool.attrs.output {
-        Some(_) => quote_spanned!(output.span()=> #home::Structured(output)),
-        None => quote_spanned!(output.span()=> output),
+    let write = match &tool.attrs.output {
+        Some(_) => quote_spanned!(output.span()=> <#output as #home::WriteOutput>::write),
+        None => quote_spanned!(output.span()=> <#output as #home::IntoContent>::into_content),
     };
-    let into_content = quote_spanned!(output.span()=> #home::IntoContent::into_content);
     quote! {
         #[automatically_derived]
         impl #home::ToolArgs for #ident {
@@ -82,7 +81,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
             fn result(
                 output: Self::Output,
             ) -> #home::serde_json::Result<#home::CallToolResult> {
-                #into_content(#content)
+                #write(output)
             }
         }
     }
@@ -156,7 +155,7 @@ fn arm(tool: &Tool<'_>, home: &Path) -> TokenStream {
     let name = ast::text(&name, span);
     let arguments = tool.arguments();
     let ident = tool.ident;
-    let decode = decode(tool, home);
+    let decode = decode(tool, home, &quote!(#arguments));
     let fields: Vec<_> = tool
         .fields
         .into_iter()
@@ -175,12 +174,13 @@ fn passed_on(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     })
 }
 
-fn decode(tool: &Tool<'_>, home: &Path) -> TokenStream {
-    if tool.is_closed() {
-        quote!(#home::decode_closed_arguments)
+fn decode(tool: &Tool<'_>, home: &Path, arguments: &TokenStream) -> TokenStream {
+    let read = if tool.is_closed() {
+        quote!(read_closed)
     } else {
-        quote!(#home::decode_arguments)
-    }
+        quote!(read)
+    };
+    quote_spanned!(tool.ident.span()=> <#arguments as #home::ReadArguments>::#read)
 }
 
 /// The tool as `tools/list` shows it.
@@ -197,7 +197,7 @@ fn definition(
         quote!(input_schema)
     };
     let span = tool.ident.span();
-    let input_schema = quote_spanned!(span=> #home::schema::#input_schema::<#arguments>());
+    let input_schema = quote_spanned!(span=> <#arguments as #home::Described>::#input_schema());
     let title = attrs.title.as_ref().map(|title| quote!(.title(#title)));
     let written = attrs.description.as_ref().map(syn::LitStr::value);
     let description = written
@@ -205,7 +205,7 @@ fn definition(
         .or(attrs.doc.text.as_ref())
         .map(|text| quote!(.description(#text)));
     let output_schema = attrs.output.as_ref().map(|output| {
-        let schema = quote_spanned!(output.span()=> #home::schema::output_schema::<#output>());
+        let schema = quote_spanned!(output.span()=> <#output as #home::Described>::output_schema());
         quote!(.output_schema(#schema))
     });
     let annotations = annotations(attrs, home);

@@ -21,7 +21,7 @@ pub(crate) fn tool(tool: &Tool<'_>, input: &DeriveInput, error: &Error) -> Token
         #[automatically_derived]
         impl #parameters #home::ToolArgs for #ident #arguments
         where
-            Self: #home::serde::de::DeserializeOwned + ::core::marker::Send + 'static,
+            Self: ::core::marker::Send + 'static,
             #output: ::core::marker::Send,
             #predicates
         {
@@ -30,6 +30,12 @@ pub(crate) fn tool(tool: &Tool<'_>, input: &DeriveInput, error: &Error) -> Token
             const NAME: &'static str = "";
 
             fn definition() -> #home::Tool {
+                ::core::unreachable!()
+            }
+
+            fn parse(
+                _: &#home::RawJson,
+            ) -> ::core::result::Result<Self, #home::ArgumentError> {
                 ::core::unreachable!()
             }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, DeriveInput, Error, Field, Fields, Generics, LitStr, Result};
+use syn::{Attribute, DeriveInput, Error, Field, Fields, Generics, LitStr, Result, Type};
 
 use crate::ast::{self, Set, Tool};
 
@@ -137,6 +137,9 @@ pub(crate) fn icon(icon: &LitStr) -> Result<()> {
 }
 
 fn argument(field: &Field) -> Result<()> {
+    if let Type::Reference(borrowed) = &field.ty {
+        return refuse(borrowed, OWNED);
+    }
     match field.attrs.iter().find(|attr| attr.path().is_ident("tool")) {
         Some(attribute) => refuse(
             attribute,
@@ -154,9 +157,15 @@ fn has_no_generics(generics: &Generics) -> Result<()> {
     if generics.params.is_empty() {
         return Ok(());
     }
-    let error = "a tool has one name and one schema, so its type has no parameters";
+    let error = match generics.lifetimes().next() {
+        Some(_) => OWNED,
+        None => "a tool has one name and one schema, so its type has no parameters",
+    };
     Err(Error::new(generics.span(), error))
 }
+
+const OWNED: &str = "arguments outlive the message that they are read from, so they own what they \
+                     hold: write `String` for `&str`, `Vec<T>` for `&[T]`, and no lifetime";
 
 fn foreign(attributes: &[Attribute]) -> Option<&Attribute> {
     attributes.iter().find(|attribute| {

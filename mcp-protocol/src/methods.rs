@@ -3,6 +3,7 @@
 //! A row says everything there is to know about a method outside of its types: its name, its
 //! parameters and result, who may send it, and in which revisions it exists.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -435,6 +436,25 @@ fn edit_custom_meta(result: &mut RawJson, edit: impl FnOnce(&mut Option<ResultMe
 }
 
 impl ClientRequest {
+    /// The same request with answers to what the server needs, and the state that it wants back.
+    /// `None` if it is none of those to which a server may answer with an
+    /// [`InputRequiredResult`].
+    #[must_use]
+    pub fn again(
+        mut self,
+        answers: Option<BTreeMap<String, RawJson>>,
+        state: Option<String>,
+    ) -> Option<Self> {
+        let (responses, request_state) = match &mut self {
+            Self::CallTool(params) => (&mut params.input_responses, &mut params.request_state),
+            Self::GetPrompt(params) => (&mut params.input_responses, &mut params.request_state),
+            Self::ReadResource(params) => (&mut params.input_responses, &mut params.request_state),
+            _ => return None,
+        };
+        (*responses, *request_state) = (answers, state);
+        Some(self)
+    }
+
     /// [`parse`](Self::parse), for what most requests are: their members need not be looked for.
     ///
     /// `None` if there are others, or something is wrong. Shared from the beginning: it is large,

@@ -8,8 +8,6 @@ mod headers;
 mod members;
 mod output;
 
-use serde::de::DeserializeOwned;
-
 pub use self::arguments::{
     ArgumentError, decode_arguments, decode_closed_arguments, encode_arguments,
 };
@@ -65,10 +63,9 @@ use crate::types::{CallToolResult, Tool};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the arguments of a tool",
-    label = "not a tool",
-    note = "derive it: `#[derive(Deserialize, JsonSchema, Tool)]`"
+    label = "derive it: `#[derive(Deserialize, JsonSchema, Tool)]`"
 )]
-pub trait ToolArgs: DeserializeOwned + Send + 'static {
+pub trait ToolArgs: Sized + Send + 'static {
     /// What the tool gives back when all went well.
     type Output: Send;
 
@@ -81,14 +78,13 @@ pub trait ToolArgs: DeserializeOwned + Send + 'static {
     /// Reads the arguments of a call.
     ///
     /// An implementation whose schema says `additionalProperties: false` reads them with
-    /// [`decode_closed_arguments`], so that schema and behaviour agree.
+    /// [`decode_closed_arguments`], so that schema and behaviour agree; others with
+    /// [`decode_arguments`].
     ///
     /// # Errors
     ///
     /// When the arguments do not fit.
-    fn parse(arguments: &RawJson) -> Result<Self, ArgumentError> {
-        decode_arguments(arguments)
-    }
+    fn parse(arguments: &RawJson) -> Result<Self, ArgumentError>;
 
     /// Writes the output as a result: structured with a copy as text where the definition has
     /// an output schema, content alone where it has none.
@@ -104,8 +100,7 @@ pub trait ToolArgs: DeserializeOwned + Send + 'static {
 /// Implemented by `#[derive(Tools)]`. See [`ToolArgs`] for a single tool.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a set of tools",
-    label = "not a set of tools",
-    note = "write an enum with one variant for each tool and `#[derive(Tools)]`"
+    label = "write an enum with one variant for each tool and `#[derive(Tools)]`"
 )]
 pub trait ToolSet: Sized + Send + 'static {
     /// The tools as `tools/list` shows them, each name once.

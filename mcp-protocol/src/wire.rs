@@ -30,13 +30,15 @@ use crate::jsonrpc::RAW;
 /// | `optional` | `Option<T>` | `None` | `None` | if `Some` |
 /// | `nullable` | `Option<T>` | `None` | as `T` reads it | if `Some` |
 /// | `default` | `T` | `T::default()` | `T::default()` | always |
+/// | `count` | `u64` | error | error | always |
 /// | `integer` | `Option<u64>` | `None` | `None` | if `Some` |
 ///
 /// An `integer` reads `5.0` as 5, and a number that no `u64` can be as absent.
 ///
 /// `open struct` adds `extra`, the members that are not listed. `is "type" = "text"` adds a
 /// member that is always written first and not looked at when read. Each type gets `new`,
-/// which takes the required members in order, and a setter for each other one.
+/// which takes the required members in order, and a setter for each other one. They take what
+/// converts into the member, but for a `count` and an `integer`: a literal would be an `i32`.
 macro_rules! wire {
     (
         $(#[$attr:meta])*
@@ -130,6 +132,7 @@ macro_rules! wire {
     };
 
     (@type required $type:ty) => { $type };
+    (@type count $type:ty) => { $type };
     (@type default $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };
     (@type nullable $type:ty) => { Option<$type> };
@@ -159,7 +162,7 @@ macro_rules! wire {
         impl $name {
             /// With the required members, the others absent.
             #[must_use]
-            $vis fn new($( $required: impl Into<$type> ),+) -> Self {
+            $vis fn new($( $required: $type ),+) -> Self {
                 Self {
                     $( $required: $required.into(), )+
                     $( $other: Default::default(), )*
@@ -169,6 +172,9 @@ macro_rules! wire {
         }
     };
     (@new [$vis:vis] $name:ident $extra:tt [$($done:tt)*] $others:tt required $field:ident: $type:ty, $($rest:tt)*) => {
+        $crate::wire::wire!(@new [$vis] $name $extra [$($done)* $field: impl Into<$type>,] $others $($rest)*);
+    };
+    (@new [$vis:vis] $name:ident $extra:tt [$($done:tt)*] $others:tt count $field:ident: $type:ty, $($rest:tt)*) => {
         $crate::wire::wire!(@new [$vis] $name $extra [$($done)* $field: $type,] $others $($rest)*);
     };
     (@new [$vis:vis] $name:ident $extra:tt $required:tt [$($done:ident)*] $kind:ident $field:ident: $type:ty, $($rest:tt)*) => {
@@ -176,6 +182,15 @@ macro_rules! wire {
     };
 
     (@setter [$vis:vis] $(#[$attr:meta])* required $field:ident: $type:ty) => {};
+    (@setter [$vis:vis] $(#[$attr:meta])* count $field:ident: $type:ty) => {};
+    (@setter [$vis:vis] $(#[$attr:meta])* integer $field:ident: $type:ty) => {
+        $(#[$attr])*
+        #[must_use]
+        $vis fn $field(mut self, $field: $type) -> Self {
+            self.$field = Some($field);
+            self
+        }
+    };
     (@setter [$vis:vis] $(#[$attr:meta])* default $field:ident: $type:ty) => {
         $(#[$attr])*
         #[must_use]
@@ -196,6 +211,9 @@ macro_rules! wire {
     (@write required $map:ident, $key:literal, $value:expr) => {
         $map.serialize_entry(&$crate::wire::literal!($key), &$value)?
     };
+    (@write count $map:ident, $key:literal, $value:expr) => {
+        $map.serialize_entry(&$crate::wire::literal!($key), &$value)?
+    };
     (@write default $map:ident, $key:literal, $value:expr) => {
         $map.serialize_entry(&$crate::wire::literal!($key), &$value)?
     };
@@ -206,6 +224,9 @@ macro_rules! wire {
     };
 
     (@read required $map:ident, $field:ident, $type:ty) => {
+        $field = Some($map.next_value()?)
+    };
+    (@read count $map:ident, $field:ident, $type:ty) => {
         $field = Some($map.next_value()?)
     };
     (@read integer $map:ident, $field:ident, $type:ty) => {
@@ -221,6 +242,9 @@ macro_rules! wire {
     };
 
     (@take required $field:ident, $key:literal) => {
+        $field.ok_or_else(|| serde::de::Error::missing_field($key))?
+    };
+    (@take count $field:ident, $key:literal) => {
         $field.ok_or_else(|| serde::de::Error::missing_field($key))?
     };
     (@take default $field:ident, $key:literal) => { $field.unwrap_or_default() };

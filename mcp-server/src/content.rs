@@ -28,9 +28,8 @@ use serde::Serialize;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the content of a tool's result",
-    label = "not content",
-    note = "return text, a number, content blocks or `()`; wrap a type that is `Serialize` in \
-            `Json`, or name it with `#[tool(output = …)]`"
+    label = "wrap it in `Json(…)`, or name its type with `#[tool(output = …)]`",
+    note = "both want `Serialize`; text, a number, content blocks and `()` are content by themselves"
 )]
 pub trait IntoContent {
     /// Writes it as a result.

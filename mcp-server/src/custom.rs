@@ -135,8 +135,12 @@ impl Heard {
 
     /// Hands a notification to its handler, if it has one. Does not wait.
     pub(crate) fn hear(&mut self, notification: ClientNotification) {
-        let ClientNotification::Custom(method, params) = notification else {
-            return;
+        let (method, params) = match notification {
+            ClientNotification::Custom(method, params) => (method, params),
+            ClientNotification::RootsListChanged(_) => {
+                (mcp_protocol::Method::RootsListChanged, CustomParams::new())
+            }
+            _ => return,
         };
         let Some(handler) = self.handlers.get(method.as_str()) else {
             return;

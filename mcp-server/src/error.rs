@@ -132,13 +132,16 @@ pub(crate) fn sort(error: BoxError) -> Result<ErrorObject, ServiceDown> {
 #[non_exhaustive]
 pub enum BuildError {
     /// A limit of zero would let nothing through.
-    #[error("the limit `{name}` is zero")]
+    #[error("the limit `{name}` is zero, which lets nothing through")]
     ZeroLimit {
         /// The name of the limit.
         name: &'static str,
     },
     /// A connection was given more than the whole server has.
-    #[error("a connection's share of {share} calls is more than the server's {max_in_flight}")]
+    #[error(
+        "`max_in_flight_per_connection` is {share}, which is more than the {max_in_flight} of \
+         `max_in_flight` for the whole server"
+    )]
     ShareTooLarge {
         /// The share.
         share: usize,
@@ -154,13 +157,15 @@ pub enum BuildError {
         name: String,
     },
     /// Two tools of one name, of which a client could call but one.
-    #[error("two tools are named {name:?}")]
+    #[error(
+        "two tools are named {name:?}: rename one of them, by `#[tool(name = \"…\")]` if it is derived"
+    )]
     DuplicateTool {
         /// The name.
         name: String,
     },
     /// A resource whose URI is none: it has to begin with a scheme and to hold no spaces.
-    #[error("{uri:?} is not a URI that a resource can have")]
+    #[error("{uri:?} is no URI: it begins with a scheme, as `file:///` does, and holds no spaces")]
     ResourceUri {
         /// The URI.
         uri: String,
@@ -183,7 +188,7 @@ pub enum BuildError {
         why: &'static str,
     },
     /// The same URI template twice.
-    #[error("two templates are {template:?}")]
+    #[error("two templates of resources are {template:?}")]
     DuplicateTemplate {
         /// The template.
         template: String,
@@ -192,20 +197,24 @@ pub enum BuildError {
     #[error("a prompt has no name")]
     PromptWithoutName,
     /// Two prompts of one name, of which a client could get but one.
-    #[error("two prompts are named {name:?}")]
+    #[error(
+        "two prompts are named {name:?}: rename one, by `#[prompt(name = \"…\")]` if it is derived"
+    )]
     DuplicatePrompt {
         /// The name.
         name: String,
     },
     /// A method that an application cannot have: one of the specification's, one that begins
     /// with `rpc.`, or none.
-    #[error("the method {name:?} is not one that an application can have")]
+    #[error(
+        "the method {name:?} is not one that an application can have: name it such as `acme/reindex`"
+    )]
     MethodName {
         /// The name.
         name: String,
     },
     /// Two handlers of one method, or of notifications of one method.
-    #[error("two handlers are of the method {name:?}")]
+    #[error("the method {name:?} has two handlers")]
     DuplicateMethod {
         /// The name.
         name: String,

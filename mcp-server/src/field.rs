@@ -22,7 +22,7 @@ use serde_json::Number;
 ///     type Schema = StringSchema;
 ///
 ///     fn field() -> StringSchema {
-///         StringSchema::new().min_length(5_u64).max_length(5_u64)
+///         StringSchema::new().min_length(5).max_length(5)
 ///     }
 /// }
 ///

@@ -81,8 +81,7 @@ pub enum Unanswered {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what is filled in",
-    label = "`Form` is not implemented",
-    note = "derive it on a struct with named fields: `#[derive(Form)]`"
+    label = "derive it on a struct with named fields: `#[derive(Form)]`"
 )]
 pub trait Form: DeserializeOwned {
     /// The fields.

@@ -59,6 +59,7 @@
 //! | wrap every call | [`Server::layer`] |
 //! | serve many connections, shut down | [`ServerHandle`] |
 //! | see how busy it is | [`ServerHandle::stats`] |
+//! | test it | `testing` |
 //! | trace its calls | [spans](#spans), [`Server::on_span`] |
 //!
 //! # Spans
@@ -99,7 +100,7 @@
 //!
 //! | feature | default | |
 //! |---|---|---|
-//! | `stdio` | yes | [`Server::serve_stdio`] |
+//! | `stdio` | yes | [`Server::serve_stdio`], `testing` |
 //! | `signal` | no | `ServerHandle::shut_down_on_signal` |
 //! | `validate` | no | `Server::validate_input`: arguments have to fit their schemas; without it, what a schema says beyond a type (`range`, `length`, `pattern`) is shown and not held. `Server::validate_output`: in debug builds, so have outputs |
 //!
@@ -114,6 +115,7 @@ mod changes;
 mod content;
 mod context;
 mod custom;
+mod derived;
 mod error;
 mod events;
 mod field;
@@ -135,6 +137,8 @@ mod server;
 mod signal;
 mod span;
 mod stats;
+#[cfg(feature = "stdio")]
+pub mod testing;
 mod tool;
 #[cfg(feature = "validate")]
 mod validate;
@@ -146,7 +150,7 @@ pub use mcp_protocol::connection::{Caller, Limits, ServerConfig};
 pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
 pub use mcp_protocol::{
     ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, RequestMeta,
-    ServerResult, TraceContext, transport, types,
+    ServerNotification, ServerResult, TraceContext, transport, types,
 };
 pub use schemars;
 
@@ -181,9 +185,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use mcp_protocol::RawJson;
-    pub use mcp_protocol::tool::{
-        ArgumentError, ToolArgs, ToolSet, decode_arguments, decode_closed_arguments,
-    };
+    pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
     pub use mcp_protocol::types::{
         CallToolResult, Icon, Prompt, PromptArgument, Properties, RequestedSchema,
         SingleSelectSchema, StringFormat, TitledChoice, Tool, ToolAnnotations,
@@ -192,9 +194,9 @@ pub mod __private {
     pub use serde;
     pub use serde_json;
 
-    pub use crate::content::{IntoContent, Structured};
+    pub use crate::content::IntoContent;
+    pub use crate::derived::{Described, ReadArguments, WriteOutput};
     pub use crate::field::{Choice, FieldSchema, at_least, at_most, field, of_format, preset};
     pub use crate::input::Form;
     pub use crate::prompt::{PromptArgs, optional_argument, required_argument};
-    pub use crate::schema;
 }

@@ -56,8 +56,7 @@ const MESSAGE: usize = 400;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which prompt it is",
-    label = "`PromptArgs` is not implemented",
-    note = "derive it on a struct with named fields: `#[derive(Prompt)]`"
+    label = "derive it on a struct with named fields: `#[derive(Prompt)]`"
 )]
 pub trait PromptArgs: Sized + Send + 'static {
     /// The name that a client asks for.
@@ -159,9 +158,8 @@ pub(crate) fn missing(name: &str) -> ArgumentError {
 /// of a more exact one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it renders on a server whose state is `{S}`",
-    label = "`Render<{S}>` is not implemented",
-    note = "implement it: `impl Render<{S}> for {Self}`, with an \
-            `async fn render(self, cx: &Context<{S}>) -> Result<impl IntoMessages, ToolError>`"
+    label = "write `impl Render<{S}> for {Self}`, with an \
+             `async fn render(self, cx: &Context<{S}>) -> Result<impl IntoMessages, ToolError>`"
 )]
 pub trait Render<S = ()>: PromptArgs {
     /// Makes the messages.
@@ -196,8 +194,7 @@ pub trait Render<S = ()>: PromptArgs {
 /// branches give different things calls it itself, as a [`GetPromptResult`] will do as well.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the messages of a prompt",
-    label = "not messages",
-    note = "return text, a `PromptMessage`, several of them in a `Vec`, or a `GetPromptResult`"
+    label = "return text, a `PromptMessage`, several of them in a `Vec`, or a `GetPromptResult`"
 )]
 pub trait IntoMessages {
     /// Writes it as a result.

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
 use tracing::Span;
 
-use self::custom::{Settings, by_method, declared};
+use self::custom::{Settings, by_method, declared, is_heard};
 use crate::attempt::{Attempt, Next, Outcome};
 use crate::cache::Cache;
 use crate::changes::Changes;
@@ -500,8 +500,8 @@ impl<S: Send + Sync + 'static> Server<S> {
         let mut config = self.config;
         let state = Arc::new(self.state);
         let bound = |(name, bind): (String, BindHandler<S>)| (name, bind(state.clone()));
-        let handlers = by_method(self.notifications.into_iter().map(bound))?;
-        let methods = by_method(self.methods)?;
+        let handlers = by_method(self.notifications.into_iter().map(bound), is_heard)?;
+        let methods = by_method(self.methods, mcp_protocol::Method::is_custom)?;
         config.methods = methods.keys().cloned().collect();
         config.capabilities.extensions = declared(self.extensions)?;
         let router = Arc::new(Router {

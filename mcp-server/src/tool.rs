@@ -77,8 +77,7 @@ use crate::error::ToolError;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it does on a server whose state is `{S}`",
-    label = "`Run<{S}>` is not implemented",
-    note = "implement it: `impl Run<{S}> for {Self}`, with an `async fn run(self, cx: &Context<{S}>)`"
+    label = "write `impl Run<{S}> for {Self}`, with an `async fn run(self, cx: &Context<{S}>)`"
 )]
 pub trait Run<S = ()>: ToolArgs {
     /// Does it.
@@ -113,8 +112,7 @@ pub trait Run<S = ()>: ToolArgs {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it does on a server whose state is `{S}`",
-    label = "`RunBlocking<{S}>` is not implemented",
-    note = "implement it: `impl RunBlocking<{S}> for {Self}`, with a `fn run(self, cx: &Context<{S}>)`"
+    label = "write `impl RunBlocking<{S}> for {Self}`, with a `fn run(self, cx: &Context<{S}>)`"
 )]
 pub trait RunBlocking<S = ()>: ToolArgs {
     /// Does it, on a thread of its own.
@@ -158,9 +156,8 @@ pub trait RunBlocking<S = ()>: ToolArgs {
 /// Write the return type with `impl IntoContent`: the compiler warns of a more exact one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what its tools do on a server whose state is `{S}`",
-    label = "`RunTools<{S}>` is not implemented",
-    note = "implement it: `impl RunTools<{S}> for {Self}`, with an \
-            `async fn run(self, cx: &Context<{S}>) -> Result<impl IntoContent, ToolError>`"
+    label = "write `impl RunTools<{S}> for {Self}`, with an \
+             `async fn run(self, cx: &Context<{S}>) -> Result<impl IntoContent, ToolError>`"
 )]
 pub trait RunTools<S = ()>: ToolSet {
     /// Does what the variant says.

@@ -72,7 +72,7 @@ impl RunTools<Begun> for Ask {
                 Ok(format!("{name} likes {}", value(&color)))
             }
             Self::AtOnce => {
-                let message = CreateMessageParams::new([SamplingMessage::user("Hi")], 10_u64);
+                let message = CreateMessageParams::new([SamplingMessage::user("Hi")], 10);
                 let (name, greeting, roots) = cx.inputs((
                     ("a_name", fields("Your name?", anything())),
                     ("b_greeting", sample(message)),

@@ -27,7 +27,7 @@ enum Ask {
 
 impl RunTools for Ask {
     async fn run(self, cx: &Context) -> Result<impl IntoContent, ToolError> {
-        let plain = CreateMessageParams::new([SamplingMessage::user("Hi")], 10_u64);
+        let plain = CreateMessageParams::new([SamplingMessage::user("Hi")], 10);
         let asked = match self {
             Self::Plain => plain,
             Self::WithTools => plain.tools(vec![Definition::new("x", json!({ "type": "object" }))]),

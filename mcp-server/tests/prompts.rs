@@ -395,7 +395,8 @@ fn a_prompt_has_a_name_of_its_own() {
         "a prompt has no name"
     );
     let twice = server().dyn_prompt(by_hand("bare"));
-    assert_eq!(error(twice), "two prompts are named \"bare\"");
+    let said = error(twice);
+    assert!(said.starts_with("two prompts are named \"bare\""), "{said}");
 }
 
 #[test]

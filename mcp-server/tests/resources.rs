@@ -476,9 +476,9 @@ fn what_cannot_be_read_is_refused_when_the_server_is_built() {
     let text = |uri| StaticResource::text(uri, "x", "x");
     let new = || Server::new("x", "1");
     for (server, says) in [
-        (new().resource(text("")), "\"\" is not a URI"),
-        (new().resource(text("a b:c")), "\"a b:c\" is not a URI"),
-        (new().resource(text("no-scheme")), "is not a URI"),
+        (new().resource(text("")), "\"\" is no URI"),
+        (new().resource(text("a b:c")), "\"a b:c\" is no URI"),
+        (new().resource(text("no-scheme")), "is no URI"),
         (
             new().resource(text("a:b")).resource(text("a:b")),
             "two resources are at \"a:b\"",
@@ -493,7 +493,7 @@ fn what_cannot_be_read_is_refused_when_the_server_is_built() {
         ),
         (
             new().template(Echo("a:{x}")).template(Echo("a:{x}")),
-            "two templates are \"a:{x}\"",
+            "two templates of resources are \"a:{x}\"",
         ),
         (
             new().directory(Directory::new("a:{", "/")),

@@ -1030,49 +1030,49 @@ fn what_cannot_work_is_refused_when_the_server_is_built() {
     for (server, says) in [
         (
             Server::new("x", "1").max_in_flight(0),
-            "the limit `max_in_flight` is zero",
+            "the limit `max_in_flight` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1").max_in_flight_per_connection(0),
-            "the limit `max_in_flight_per_connection` is zero",
+            "the limit `max_in_flight_per_connection` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1")
                 .max_in_flight(2)
                 .max_in_flight_per_connection(3),
-            "a connection's share of 3 calls is more than the server's 2",
+            "`max_in_flight_per_connection` is 3, which is more than the 2 of `max_in_flight` for the whole server",
         ),
         (
             Server::new("x", "1").in_flight_bytes(0),
-            "the limit `in_flight_bytes` is zero",
+            "the limit `in_flight_bytes` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1").output_bytes(0),
-            "the limit `output_bytes` is zero",
+            "the limit `output_bytes` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1").flush(Duration::ZERO),
-            "the limit `flush` is zero",
+            "the limit `flush` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1").limits(|limits| limits.batch = 0),
-            "the limit `limits.batch` is zero",
+            "the limit `limits.batch` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1").limits(|limits| limits.listens = 0),
-            "the limit `limits.listens` is zero",
+            "the limit `limits.listens` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1").limits(|limits| limits.subscriptions = 0),
-            "the limit `limits.subscriptions` is zero",
+            "the limit `limits.subscriptions` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1").limits(|limits| limits.asks = 0),
-            "the limit `limits.asks` is zero",
+            "the limit `limits.asks` is zero, which lets nothing through",
         ),
         (
             Server::new("x", "1").limits(|limits| limits.ask = Duration::ZERO),
-            "the limit `limits.ask` is zero",
+            "the limit `limits.ask` is zero, which lets nothing through",
         ),
         (
             by_hand("New Tool", object()),
@@ -1085,7 +1085,7 @@ fn what_cannot_work_is_refused_when_the_server_is_built() {
                 name: "x",
                 schema: object(),
             })),
-            "two tools are named \"x\"",
+            "two tools are named \"x\": rename one of them, by `#[tool(name = \"…\")]` if it is derived",
         ),
         (
             by_hand("x", json!({ "type": "string" })),

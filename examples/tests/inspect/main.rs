@@ -3,6 +3,7 @@
 mod asking;
 mod commands;
 mod ends;
+mod scaffold;
 
 use std::process::{Command, Stdio};
 

@@ -74,7 +74,7 @@ pub enum NegotiationError {
     /// A server that ends while it is probed ([`Method::Discover`], [`CallError::Lost`]) may
     /// be one that bears nothing but `initialize`: start it again, with
     /// [`ClientConfig::only`] the legacy era.
-    #[error("failed to open with `{method}`: {error}")]
+    #[error("no success with `{method}`: {error}")]
     Failed {
         /// Which request.
         method: Method,

@@ -428,6 +428,20 @@ wire! {
     }
 }
 
+impl ElicitResult {
+    /// The user has filled in the form. What it holds is an object.
+    #[must_use]
+    pub fn accepted(content: impl Into<RawJson>) -> Self {
+        Self::new(ElicitAction::Accept).content(content)
+    }
+
+    /// The user has refused.
+    #[must_use]
+    pub fn declined() -> Self {
+        Self::new(ElicitAction::Decline)
+    }
+}
+
 words! {
     /// What the user did about a question.
     pub enum ElicitAction {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{CreateMessageParams, ElicitParams, EmptyParams};
 use crate::RawJson;
 use crate::meta::ResultMeta;
-use crate::methods::Method;
+use crate::methods::{Method, ServerRequest};
 use crate::wire::wire;
 
 wire! {
@@ -56,6 +56,18 @@ impl InputRequest {
                 let call = request.decode::<Call>();
                 call.map_or("".into(), |call| call.method.as_str().into())
             }
+        }
+    }
+
+    /// The question as the request that it would have been up to 2025-11-25. `None` if its kind
+    /// is unknown.
+    #[must_use]
+    pub fn into_request(self) -> Option<ServerRequest> {
+        match self {
+            Self::Elicit(params) => Some(ServerRequest::Elicit(params)),
+            Self::CreateMessage(params) => Some(ServerRequest::CreateMessage(params)),
+            Self::ListRoots(params) => Some(ServerRequest::ListRoots(params)),
+            Self::Unknown(_) => None,
         }
     }
 }

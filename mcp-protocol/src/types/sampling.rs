@@ -20,7 +20,7 @@ wire! {
         /// The conversation so far.
         required "messages" => messages: Vec<SamplingMessage>,
         /// How many tokens at most.
-        required "maxTokens" => max_tokens: u64,
+        count "maxTokens" => max_tokens: u64,
         /// What the model is told first.
         optional "systemPrompt" => system_prompt: String,
         /// What the model should be good at.

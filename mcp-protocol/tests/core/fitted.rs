@@ -69,7 +69,7 @@ fn a_question_has_the_form_of_its_hearers_revision() {
         sent(&mut connection)["params"].clone()
     };
     let blocks = vec![SamplingBlock::text("a"), SamplingBlock::text("b")];
-    let params = CreateMessageParams::new([SamplingMessage::user(blocks)], 1_u64);
+    let params = CreateMessageParams::new([SamplingMessage::user(blocks)], 1);
     let question = || ServerRequest::CreateMessage(params.clone());
     let messages = |version| {
         let messages = ask(version, question())["messages"].clone();

@@ -188,7 +188,7 @@ pub(crate) fn resource() -> Resource {
         .title("A")
         .description("An a")
         .mime_type("text/plain")
-        .size(5_u64)
+        .size(5)
         .annotations(annotations())
         .icons([icon()])
         .meta(meta())
@@ -308,9 +308,7 @@ pub(crate) fn complete_params() -> CompleteParams {
 }
 
 pub(crate) fn complete_result() -> CompleteResult {
-    let completion = Completion::new(["a".to_owned()])
-        .total(5_u64)
-        .has_more(true);
+    let completion = Completion::new(["a".to_owned()]).total(5).has_more(true);
     CompleteResult::new(completion)
         .result_type(ResultType::Complete)
         .meta(result_meta())
@@ -331,8 +329,8 @@ pub(crate) fn fields(version: ProtocolVersion) -> Vec<(&'static str, PrimitiveSc
     let string = StringSchema::new()
         .title("S")
         .description("An s")
-        .min_length(1_u64)
-        .max_length(9_u64)
+        .min_length(1)
+        .max_length(9)
         .format(StringFormat::Email)
         .default_value("a@b.c");
     let boolean = BooleanSchema::new()
@@ -359,8 +357,8 @@ pub(crate) fn fields(version: ProtocolVersion) -> Vec<(&'static str, PrimitiveSc
         let several = MultiSelectSchema::of(["a", "b"])
             .title("M")
             .description("An m")
-            .min_items(1_u64)
-            .max_items(2_u64)
+            .min_items(1)
+            .max_items(2)
             .default_value(["a".to_owned()]);
         fields.push(("several", several.into()));
         fields.push(("titled several", MultiSelectSchema::titled(titled()).into()));
@@ -428,7 +426,7 @@ pub(crate) fn create_message_params(version: ProtocolVersion) -> CreateMessagePa
         .collect();
     messages.push(SamplingMessage::assistant(sampling_blocks(version)));
     messages.push(SamplingMessage::assistant(Vec::new()));
-    CreateMessageParams::new(messages, 100_u64)
+    CreateMessageParams::new(messages, 100)
         .system_prompt("Well?")
         .model_preferences(model_preferences())
         .include_context(IncludeContext::ThisServer)
@@ -481,7 +479,7 @@ pub(crate) fn input_required(version: ProtocolVersion) -> InputRequiredResult {
 }
 
 pub(crate) fn task_metadata() -> TaskMetadata {
-    TaskMetadata::new().ttl(60_000_u64)
+    TaskMetadata::new().ttl(60_000)
 }
 
 pub(crate) fn task() -> Task {
@@ -493,7 +491,7 @@ pub(crate) fn task() -> Task {
         Some(5),
     )
     .status_message("it is")
-    .poll_interval(5_000_u64)
+    .poll_interval(5_000)
 }
 
 pub(crate) fn task_result() -> TaskResult {
@@ -505,6 +503,6 @@ pub(crate) fn task_result() -> TaskResult {
         None,
     )
     .status_message("it is")
-    .poll_interval(5_000_u64)
+    .poll_interval(5_000)
     .meta(result_meta())
 }

@@ -530,7 +530,7 @@ fn client_requests(w: &mut Written) {
 fn server_requests(w: &mut Written) {
     use ServerRequest::*;
 
-    let minimal = || CreateMessageParams::new(Vec::new(), 1_u64);
+    let minimal = || CreateMessageParams::new(Vec::new(), 1);
     let bare = || ElicitParams::form("", RequestedSchema::new(Properties::default()));
     let version = w.version;
     if version == V2026_07_28 {

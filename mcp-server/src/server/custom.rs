@@ -66,14 +66,16 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Handles notifications of a method of one's own.
+    /// Handles notifications of a method of one's own, or that a client up to 2025-11-25 has
+    /// other roots (`notifications/roots/list_changed`, without parameters).
     ///
     /// Those of one connection are handled one after another, beside its calls; each takes a
     /// slot of the calls in flight until it has been, and where none is free it is dropped. So
     /// is one whose parameters do not fit `P`. What the client has sent before its end is
     /// still handled, for as long as [`grace`](Self::grace) lets it.
     ///
-    /// The same names are refused as for a [`method`](Self::method).
+    /// The other names of the specification are refused, as they are for a
+    /// [`method`](Self::method): what they tell is the server's to know, not its tools'.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -139,13 +141,19 @@ const OFFICIAL: &str = "io.modelcontextprotocol/";
 /// The settings of an extension, if they are an object.
 pub(super) type Settings = Option<RawJson>;
 
-/// Handlers by their method, which each has to have for itself.
+/// Whether notifications of this method can be handled.
+pub(super) fn is_heard(method: &Method) -> bool {
+    method.is_custom() || *method == Method::RootsListChanged
+}
+
+/// Handlers by their method, which each has to have for itself, and which has to be allowed.
 pub(super) fn by_method<H>(
     handlers: impl IntoIterator<Item = (String, H)>,
+    is_allowed: fn(&Method) -> bool,
 ) -> Result<BTreeMap<String, H>, BuildError> {
     let mut by_method = BTreeMap::new();
     for (name, handler) in handlers {
-        if !Method::from(&*name).is_custom() {
+        if !is_allowed(&Method::from(&*name)) {
             return Err(BuildError::MethodName { name });
         }
         if by_method.insert(name.clone(), handler).is_some() {

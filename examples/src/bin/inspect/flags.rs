@@ -10,12 +10,14 @@ use mcp_client::types::{
 };
 use mcp_client::{Opening, RawJson};
 
+use crate::new::Scaffold;
 use crate::words::{Words, level, object, opening, pair, seconds, texts, tool, variable};
 
 /// What is asked for.
 #[derive(Debug)]
 pub(crate) enum Asked {
     Help,
+    New(Scaffold),
     Run(Box<Flags>),
 }
 
@@ -80,7 +82,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Asked, 
         json: false,
         quiet: false,
     };
-    let (mut count, mut call) = (None, None);
+    let (mut count, mut call, mut sdk) = (None, None, None);
     while let Some(flag) = words.flag() {
         match flag.as_str() {
             "--help" | "-h" => return Ok(Asked::Help),
@@ -93,6 +95,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Asked, 
             "--log" => flags.log = Some(level(&words.value::<String>(&flag)?)?),
             "--count" => count = Some(words.value(&flag)?),
             "--call" => call = Some(tool(&words.value::<String>(&flag)?)?),
+            "--sdk" => sdk = Some(words.value(&flag)?),
             "--json" => flags.json = true,
             "--quiet" => flags.quiet = true,
             _ => return Err(format!("there is no flag `{flag}`")),
@@ -100,6 +103,13 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Asked, 
     }
     if words.is_empty() && flags.server.is_empty() {
         return Ok(Asked::Help);
+    }
+    if words.next_if("new") {
+        let name = words.needs("the name of a server")?;
+        return words.end().map(|()| Asked::New(Scaffold { name, sdk }));
+    }
+    if sdk.is_some() {
+        return Err("`--sdk` is for `new`".to_owned());
     }
     flags.command = command(&mut words)?;
     match &mut flags.command {
@@ -113,9 +123,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Asked, 
         }
         _ => {}
     }
-    if let Some(word) = words.next() {
-        return Err(format!("nobody knows what `{word}` is for"));
-    }
+    words.end()?;
     match flags.server.is_empty() {
         true => Err("no server is named: put its command behind `--`".to_owned()),
         false => Ok(Asked::Run(flags.into())),

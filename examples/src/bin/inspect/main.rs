@@ -3,6 +3,7 @@
 //! ```sh
 //! inspect tools -- npx -y @modelcontextprotocol/server-everything
 //! inspect call add '{ "a": 1, "b": 2 }' -- calculator
+//! inspect new my-server
 //! ```
 //!
 //! `inspect --help` has the rest.
@@ -13,6 +14,7 @@ mod flags;
 mod form;
 mod host;
 mod json;
+mod new;
 mod show;
 mod signature;
 mod terminal;
@@ -41,6 +43,16 @@ async fn main() -> ExitCode {
             print(&usage::usage());
             Exit::Done
         }
+        Ok(Asked::New(scaffold)) => match scaffold.write() {
+            Ok(next) => {
+                print(&next);
+                Exit::Done
+            }
+            Err(why) => {
+                Terminal::new(false).say(&format!("inspect: {why}"));
+                Exit::Usage
+            }
+        },
         Ok(Asked::Run(flags)) => inspect(&flags).await,
         Err(why) => {
             Terminal::new(false).say(&format!("inspect: {why}; see `inspect --help`"));

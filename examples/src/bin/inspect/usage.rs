@@ -54,6 +54,10 @@ const COMMANDS: &[(&str, &str)] = &[
         "discover",
         "shows who the server is, what it speaks and offers",
     ),
+    (
+        "new NAME",
+        "writes a server to begin with, and its test, into the directory NAME; without `-- SERVER`",
+    ),
 ];
 
 const FLAGS: &[(&str, &str)] = &[
@@ -81,6 +85,10 @@ const FLAGS: &[(&str, &str)] = &[
     (
         "--call NAME[=JSON]",
         "`listen` calls this tool as soon as it listens",
+    ),
+    (
+        "--sdk DIRECTORY",
+        "`new` builds with this checkout of the SDK, not with what is published",
     ),
     (
         "--json",

@@ -52,6 +52,20 @@ impl Words {
         self.next().ok_or_else(|| format!("{what} is missing"))
     }
 
+    /// Whether the next word is this one, which is taken then.
+    pub(crate) fn next_if(&mut self, word: &str) -> bool {
+        let is_next = self.others.last().is_some_and(|next| next == word);
+        is_next && self.others.pop().is_some()
+    }
+
+    /// That no word is left.
+    pub(crate) fn end(&mut self) -> Result<(), String> {
+        match self.next() {
+            Some(word) => Err(format!("nobody knows what `{word}` is for")),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.others.is_empty()
     }
