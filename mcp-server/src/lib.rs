@@ -31,6 +31,8 @@
 //! # }
 //! ```
 //!
+//! The [guides](guide) take one task each, from the first server to serving HTTP.
+//!
 //! # The way of a call
 //!
 //! ```text
@@ -117,6 +119,7 @@ mod custom;
 mod error;
 mod events;
 mod field;
+pub mod guide;
 pub mod input;
 mod key;
 pub mod limit;

@@ -1043,6 +1043,10 @@ fn what_cannot_work_is_refused_when_the_server_is_built() {
             "a connection's share of 3 calls is more than the server's 2",
         ),
         (
+            Server::new("x", "1").versions([]),
+            "the limit `versions` is zero",
+        ),
+        (
             Server::new("x", "1").in_flight_bytes(0),
             "the limit `in_flight_bytes` is zero",
         ),
