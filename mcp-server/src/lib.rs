@@ -201,3 +201,7 @@ pub mod __private {
     pub use crate::prompt::{PromptArgs, optional_argument, required_argument};
     pub use crate::schema;
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
