@@ -1,3 +1,4 @@
+//! A server with one tool.
 use mcp_server::prelude::*;
 
 /// Return the text unchanged.
