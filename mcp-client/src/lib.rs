@@ -119,3 +119,7 @@ pub use error::{ClientError, Closed};
 pub use feed::Feed;
 pub use host::Host;
 pub use listen::Listening;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

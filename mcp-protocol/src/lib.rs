@@ -89,3 +89,7 @@ pub use methods::{
 };
 pub use version::{Era, ProtocolVersion, UnknownVersion};
 pub use wire::Extra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

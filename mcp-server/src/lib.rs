@@ -31,6 +31,8 @@
 //! # }
 //! ```
 //!
+//! The [guides](guide) take one task each, from the first server to serving HTTP.
+//!
 //! # The way of a call
 //!
 //! ```text
@@ -119,6 +121,7 @@ mod derived;
 mod error;
 mod events;
 mod field;
+pub mod guide;
 pub mod input;
 mod key;
 pub mod limit;
@@ -200,3 +203,7 @@ pub mod __private {
     pub use crate::input::Form;
     pub use crate::prompt::{PromptArgs, optional_argument, required_argument};
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -6,12 +6,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::ErrorCode;
 use mcp_protocol::connection::{Limits, ServerConfig};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::{
     self, Declared, Implementation, PromptsCapability, ResourcesCapability, ToolsCapability,
 };
+use mcp_protocol::{ErrorCode, ProtocolVersion};
 use tokio::sync::watch;
 use tower::{BoxError, Layer, Service};
 use tracing::Span;
@@ -175,6 +175,14 @@ impl<S: Send + Sync + 'static> Server<S> {
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.config.instructions = Some(text.into());
+        self
+    }
+
+    /// Sets the revisions that are spoken. Default: all. A client that speaks none of them is
+    /// told which they are.
+    #[must_use]
+    pub fn versions(mut self, versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
+        self.config.versions = versions.into_iter().collect();
         self
     }
 
@@ -589,6 +597,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             ("state_age", self.state_age.is_zero()),
             ("state_bytes", self.state_bytes == 0),
             ("rounds", self.rounds == 0),
+            ("versions", self.config.versions.is_empty()),
             ("limits.batch", limits.batch == 0),
             ("limits.listens", limits.listens == 0),
             ("limits.subscriptions", limits.subscriptions == 0),

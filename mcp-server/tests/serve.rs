@@ -1043,6 +1043,10 @@ fn what_cannot_work_is_refused_when_the_server_is_built() {
             "`max_in_flight_per_connection` is 3, which is more than the 2 of `max_in_flight` for the whole server",
         ),
         (
+            Server::new("x", "1").versions([]),
+            "the limit `versions` is zero",
+        ),
+        (
             Server::new("x", "1").in_flight_bytes(0),
             "the limit `in_flight_bytes` is zero, which lets nothing through",
         ),

@@ -89,3 +89,7 @@ pub use client::{
 pub use server::{Body, Http, Limits, Peer};
 #[cfg(feature = "serve")]
 pub use server::{PATH, serve_http};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -66,3 +66,7 @@ pub use self::framed::{Framed, FramedReceiver, FramedSender};
 pub use self::lines::{DEFAULT_MAX_FRAME, Lines, TooLong};
 #[cfg(any(unix, windows))]
 pub use self::stdio::{Stdio, stdio};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -63,6 +63,14 @@ const TASKS: &[Entry] = &[
         ],
     },
     Entry {
+        name: "release",
+        about: "whether the crates can be published: packages each, builds programs on the packages, asks whether the names are free",
+        flags: &[(
+            "--dry-run",
+            "nothing else is done here: publishing is for a person",
+        )],
+    },
+    Entry {
         name: "tidy",
         about: "who may depend on whom, and the other rules of this repository that no compiler checks",
         flags: &[],
@@ -79,6 +87,7 @@ pub(crate) enum Task {
     CoverageTable,
     Fairness(FairnessFlags),
     Interop(InteropFlags),
+    Release,
     /// Started by `interop` between a client and a server; not for people.
     Spy(SpyFlags),
     Tidy,
@@ -137,6 +146,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         "fairness" => fairness(words).map(Task::Fairness),
         "interop" => interop(words).map(Task::Interop),
         "interop-spy" => spy(words).map(Task::Spy),
+        "release" => release(words).map(|()| Task::Release),
         "tidy" => words.end().map(|()| Task::Tidy),
         "help" | "--help" | "-h" => Ok(Task::Help),
         other => Err(format!("no task `{other}`")),
@@ -222,6 +232,13 @@ fn interop(mut words: Words) -> Result<InteropFlags, String> {
         }
     }
     Ok(flags)
+}
+
+fn release(mut words: Words) -> Result<(), String> {
+    match words.next() {
+        Some(flag) if flag != "--dry-run" => Err(unknown(&flag)),
+        _ => words.end(),
+    }
 }
 
 fn spy(mut words: Words) -> Result<SpyFlags, String> {

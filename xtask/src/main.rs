@@ -17,6 +17,7 @@ mod fairness;
 mod flags;
 mod interop;
 mod listener;
+mod release;
 mod source;
 mod steps;
 mod tidy;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         }
         Task::Interop(flags) => interop::run(&flags),
         Task::Spy(flags) => interop::spy::run(&flags),
+        Task::Release => release::run(),
         Task::Tidy => tidy::run(),
     }
 }

@@ -3,6 +3,7 @@
 //! Most of them are rows of the table in `bans.rs`; the others are functions here.
 
 mod bans;
+mod links;
 mod sizes;
 
 use std::process::ExitCode;
@@ -25,7 +26,9 @@ pub(crate) fn check() -> Result<(), String> {
     let sources = source::read(workspace::root())?;
     let mut count = 0;
     for source in &sources {
-        for Finding { line, why } in findings(source) {
+        let mut found = findings(source);
+        found.extend(links::findings(source, &sources));
+        for Finding { line, why } in found {
             println!("{}:{line}: {why}", source.path);
             count += 1;
         }
@@ -116,8 +119,10 @@ fn crate_docs(source: &Source) -> Option<Finding> {
 
 fn lints(source: &Source) -> Option<Finding> {
     let manifest = source.path.ends_with("Cargo.toml") && source.text.contains("[package]");
-    // A manifest with a workspace of its own cannot inherit from ours.
-    let ours = manifest && !source.text.contains("[workspace]");
+    // A manifest with a workspace of its own cannot inherit from ours, nor can what stands for a user's.
+    let ours = manifest
+        && !source.text.contains("[workspace]")
+        && !source.path.starts_with("xtask/users/");
     let missing = ours && !source.text.contains("[lints]\nworkspace = true");
     missing.then(|| Finding::new("", 0, "lints are inherited: `[lints] workspace = true`"))
 }
