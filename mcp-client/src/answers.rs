@@ -53,10 +53,11 @@ pub(crate) async fn complete(
             let why = "the server needs something, and does not say what";
             return Err(ClientError::protocol(why));
         }
-        next = again(&request, client.host(), needs).await?;
+        // In a box, as all that happens seldom: each call carries room for what is in none.
+        next = Box::pin(again(&request, client.host(), needs)).await?;
         if !asks {
             // It wants nothing but time.
-            sleep(pause).await;
+            Box::pin(sleep(pause)).await;
             pause = (2 * pause).min(LONGEST_PAUSE);
         }
     }

@@ -148,12 +148,12 @@ impl<T> Call<T> {
         };
         let call = answers::complete(&client, request, options, takes);
         let (result, has_asked) = match listener {
-            Some((reports, take)) => reported(call, reports, take).await?,
+            Some((reports, take)) => Box::pin(reported(call, reports, take)).await?,
             None => call.await?,
         };
         #[cfg(feature = "validate")]
         if let Some(outputs) = &client.0.outputs {
-            outputs.see(tool.as_deref(), &result).await?;
+            Box::pin(outputs.see(tool.as_deref(), &result)).await?;
         }
         if let Some(key) = key.filter(|_| !has_asked) {
             client.0.hub.cache.put(key, age, &result);
