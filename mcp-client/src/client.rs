@@ -417,13 +417,13 @@ impl Client {
             }
             let mut params = CallToolParams::new(name);
             params.arguments = arguments;
-            Ok(ClientRequest::CallTool(params))
+            Ok(ClientRequest::CallTool(params).into())
         });
         Call::new(self.clone(), request, read)
     }
 
     fn ask<T>(&self, request: ClientRequest, read: Read<T>) -> Call<T> {
-        Call::new(self.clone(), Ok(request), read)
+        Call::new(self.clone(), Ok(request.into()), read)
     }
 
     /// Whether the revision that the server speaks has this method.
@@ -443,7 +443,7 @@ impl Client {
     /// Makes one request, and waits for what comes of it.
     pub(crate) async fn attempt(
         &self,
-        request: ClientRequest,
+        request: Box<ClientRequest>,
         options: CallOptions,
         takes: Takes,
     ) -> Outcome {
