@@ -64,7 +64,7 @@ pub fn fit_result(result: &mut ServerResult, version: ProtocolVersion) {
             fit_cacheable!(result, version);
             if version.era() == Era::Legacy {
                 // No two of its revisions differ in this.
-                result.tools = result.tools.fitted(|tool| fit_tool(tool, version));
+                result.tools.fit(|tool| fit_tool(tool, version));
             }
         }
         ServerResult::GetPrompt(result) => {

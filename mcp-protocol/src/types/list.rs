@@ -40,14 +40,18 @@ impl<T: Clone> Clone for Shared<T> {
 }
 
 impl<T: Clone> List<T> {
-    /// The list with each of its items fitted. It has to be the same fit each time.
-    pub(crate) fn fitted(&self, fit: impl Fn(&mut T)) -> Self {
+    /// Fits each of the items. What is shared is fitted once, so it has to be the same fit each
+    /// time.
+    pub(crate) fn fit(&mut self, fit: impl Fn(&mut T)) {
+        if Arc::get_mut(&mut self.0).is_some() {
+            return self.iter_mut().for_each(fit);
+        }
         let fitted = self.0.legacy.get_or_init(|| {
             let mut items = self.0.items.clone();
             items.iter_mut().for_each(fit);
             items.into()
         });
-        fitted.clone()
+        *self = fitted.clone();
     }
 }
 
@@ -133,6 +137,10 @@ impl<T: Serialize> Serialize for List<T> {
         if let Some(text) = self.0.text.get() {
             return text.serialize(serializer);
         }
+        if Arc::strong_count(&self.0) == 1 {
+            // Nobody else could make use of the text.
+            return self.0.items.serialize(serializer);
+        }
         let text = RawJson::encode(&self.0.items).map_err(S::Error::custom)?;
         self.0.text.get_or_init(|| text).serialize(serializer)
     }
@@ -170,8 +178,11 @@ mod tests {
     #[test]
     fn what_is_changed_is_written_anew_and_only_that() {
         let list = List::from([1, 2]);
-        assert_eq!(text(&list), "[1,2]");
         let mut changed = list.clone();
+        assert_eq!(
+            (text(&changed), text(&list)),
+            ("[1,2]".into(), "[1,2]".into())
+        );
         changed.push(3);
         assert_eq!(
             (text(&changed), text(&list)),
@@ -183,10 +194,17 @@ mod tests {
 
     #[test]
     fn a_list_is_fitted_once_until_it_is_changed() {
+        let fitted = |list: &List<u8>, fit: fn(&mut u8)| {
+            let mut list = list.clone();
+            list.fit(fit);
+            list.to_vec()
+        };
         let mut list = List::from([1, 2]);
-        assert_eq!(*list.fitted(|item| *item += 1), [2, 3]);
-        assert_eq!(*list.fitted(|_| unreachable!("it was")), [2, 3]);
+        assert_eq!(fitted(&list, |item| *item += 1), [2, 3]);
+        assert_eq!(fitted(&list, |_| unreachable!("it was")), [2, 3]);
         list.push(4);
-        assert_eq!(*list.fitted(|item| *item += 2), [3, 4, 6]);
+        assert_eq!(fitted(&list, |item| *item += 2), [3, 4, 6]);
+        list.fit(|item| *item += 3);
+        assert_eq!(*list, [4, 5, 7]);
     }
 }
