@@ -346,14 +346,6 @@ impl<'a> Scanner<'a> {
         let text = self.text;
         let mut at = self.at;
         let why = loop {
-            // Where one escape is close to the next, a look at one word is all that it takes.
-            if let Some(word) = text[at..].first_chunk() {
-                let passed = (stops(u64::from_le_bytes(*word)).trailing_zeros() / 8) as usize;
-                at += passed;
-                if passed == word.len() {
-                    continue;
-                }
-            }
             match text.get(at) {
                 Some(b'\\') => match text.get(at + 1) {
                     Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
@@ -374,10 +366,10 @@ impl<'a> Scanner<'a> {
                     self.at = at + 1;
                     return Ok(());
                 }
-                Some(0..0x20) => break Expected::EscapedControl,
-                Some(_) => at += 1,
+                Some(_) => break Expected::EscapedControl,
                 None => break Expected::EndOfString,
             }
+            at += plain(&text[at..]);
         };
         self.at = at;
         Err(why)

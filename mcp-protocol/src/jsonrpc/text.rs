@@ -20,10 +20,17 @@ pub(super) fn text(json: &[u8]) -> Option<(Cow<'_, str>, usize)> {
         let text = str::from_utf8(&json[..passed]).ok()?;
         return Some((Cow::Borrowed(text), passed + 2));
     }
-    let mut text = json[..passed].to_vec();
+    // Most of what follows is often this string: growing step by step would cost more.
+    let mut text = Vec::with_capacity(json.len().min(ROOM));
+    text.extend_from_slice(&json[..passed]);
     let read = unescape(&json[passed..], &mut text)?;
+    text.shrink_to_fit();
     Some((String::from_utf8(text).ok()?.into(), passed + read + 2))
 }
+
+/// Bytes that a text has room for before its length is known. More would come from the system,
+/// and go back to it, each time.
+const ROOM: usize = 96 << 10;
 
 /// Bytes that are copied at once, though fewer of them may count.
 const WORD: usize = 8;
