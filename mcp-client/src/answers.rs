@@ -20,7 +20,7 @@ use crate::link::Takes;
 /// Makes a call, as often as the server needs something first. Whether it took more than once.
 pub(crate) async fn complete(
     client: &Client,
-    request: ClientRequest,
+    request: Box<ClientRequest>,
     options: CallOptions,
     takes: impl Fn() -> Takes,
 ) -> Result<(ServerResult, bool), ClientError> {
@@ -53,10 +53,11 @@ pub(crate) async fn complete(
             let why = "the server needs something, and does not say what";
             return Err(ClientError::protocol(why));
         }
-        next = again(&request, client.host(), needs).await?;
+        // In a box, as all that happens seldom: each call carries room for what is in none.
+        next = Box::pin(again(&request, client.host(), needs)).await?;
         if !asks {
             // It wants nothing but time.
-            sleep(pause).await;
+            Box::pin(sleep(pause)).await;
             pause = (2 * pause).min(LONGEST_PAUSE);
         }
     }
@@ -82,7 +83,7 @@ async fn again(
     request: &ClientRequest,
     host: &dyn Host,
     needs: InputRequiredResult,
-) -> Result<ClientRequest, ClientError> {
+) -> Result<Box<ClientRequest>, ClientError> {
     let mut answers = None;
     if let Some(questions) = needs
         .input_requests
@@ -108,7 +109,7 @@ async fn again(
         }
     }
     let asked = request.clone().again(answers, needs.request_state);
-    asked.ok_or_else(|| {
+    asked.map(Box::new).ok_or_else(|| {
         ClientError::protocol(format!("`{}` cannot be asked again", request.method()))
     })
 }

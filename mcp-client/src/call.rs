@@ -35,7 +35,7 @@ pub(crate) type Read<T> = fn(ServerResult) -> Result<T, ClientError>;
 /// # use std::time::Duration;
 /// # async fn doc(client: mcp_client::Client) -> Result<(), mcp_client::ClientError> {
 /// let shipped = client
-///     .call("ship", [("environment", "production")])
+///     .call("ship", serde_json::json!({ "environment": "production" }))
 ///     .timeout(Duration::from_secs(5))
 ///     .on_progress(|report| println!("{}", report.progress))
 ///     .await?;
@@ -45,7 +45,7 @@ pub(crate) type Read<T> = fn(ServerResult) -> Result<T, ClientError>;
 #[must_use = "a call is made when it is awaited"]
 pub struct Call<T> {
     client: Client,
-    request: Result<ClientRequest, ClientError>,
+    request: Result<Box<ClientRequest>, ClientError>,
     read: Read<T>,
     options: CallOptions,
     is_fresh: bool,
@@ -58,7 +58,7 @@ type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 impl<T> Call<T> {
     pub(crate) fn new(
         client: Client,
-        request: Result<ClientRequest, ClientError>,
+        request: Result<Box<ClientRequest>, ClientError>,
         read: Read<T>,
     ) -> Self {
         let mut options = client.0.options;
@@ -142,18 +142,18 @@ impl<T> Call<T> {
             stream: None,
         };
         #[cfg(feature = "validate")]
-        let tool = match &request {
+        let tool = match &*request {
             ClientRequest::CallTool(params) => Some(params.name.clone()),
             _ => None,
         };
         let call = answers::complete(&client, request, options, takes);
         let (result, has_asked) = match listener {
-            Some((reports, take)) => reported(call, reports, take).await?,
+            Some((reports, take)) => Box::pin(reported(call, reports, take)).await?,
             None => call.await?,
         };
         #[cfg(feature = "validate")]
         if let Some(outputs) = &client.0.outputs {
-            outputs.see(tool.as_deref(), &result).await?;
+            Box::pin(outputs.see(tool.as_deref(), &result)).await?;
         }
         if let Some(key) = key.filter(|_| !has_asked) {
             client.0.hub.cache.put(key, age, &result);

@@ -417,13 +417,13 @@ impl Client {
             }
             let mut params = CallToolParams::new(name);
             params.arguments = arguments;
-            Ok(ClientRequest::CallTool(params))
+            Ok(ClientRequest::CallTool(params).into())
         });
         Call::new(self.clone(), request, read)
     }
 
     fn ask<T>(&self, request: ClientRequest, read: Read<T>) -> Call<T> {
-        Call::new(self.clone(), Ok(request), read)
+        Call::new(self.clone(), Ok(request.into()), read)
     }
 
     /// Whether the revision that the server speaks has this method.
@@ -443,19 +443,19 @@ impl Client {
     /// Makes one request, and waits for what comes of it.
     pub(crate) async fn attempt(
         &self,
-        request: ClientRequest,
+        request: Box<ClientRequest>,
         options: CallOptions,
         takes: Takes,
     ) -> Outcome {
         let _turn = match &self.0.hub.turns {
-            Some(turns) => Some(turns.take().await),
+            Some(turns) => Some(Box::pin(turns.take()).await),
             None => None,
         };
         let link = self.link(&request.method(), options).await?;
         let outcome = link.call(request, options, takes).outcome().await;
         match outcome {
             Some(outcome) => outcome,
-            None => Err(self.gone().await),
+            None => Err(Box::pin(self.gone()).await),
         }
     }
 
@@ -465,6 +465,20 @@ impl Client {
         method: &Method,
         options: CallOptions,
     ) -> Result<Link, ClientError> {
+        match self.standing() {
+            Some(link) => Ok(link),
+            None => Box::pin(self.next_link(method, options)).await,
+        }
+    }
+
+    fn standing(&self) -> Option<Link> {
+        match &*self.0.status.borrow() {
+            Status::Up(link) if !link.is_closed() => Some(link.clone()),
+            _ => None,
+        }
+    }
+
+    async fn next_link(&self, method: &Method, options: CallOptions) -> Result<Link, ClientError> {
         let mut status = self.0.status.clone();
         let stands = status.wait_for(|status| match status {
             Status::Up(link) => !link.is_closed(),

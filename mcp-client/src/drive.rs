@@ -265,11 +265,18 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             return Poll::Pending;
         };
         let deadline = Instant::from_std(deadline);
-        let sleep = match &mut self.deadline {
-            Some((set, sleep)) if *set == deadline => sleep,
-            slot => &mut slot.insert((deadline, Box::pin(sleep_until(deadline)))).1,
-        };
-        sleep.as_mut().poll(cx)
+        loop {
+            // Each call that ends leaves a later one, which the alarm is set to when it has rung.
+            let alarm = match &mut self.deadline {
+                Some((set, alarm)) if *set <= deadline => alarm,
+                slot => &mut slot.insert((deadline, Box::pin(sleep_until(deadline)))).1,
+            };
+            ready!(alarm.as_mut().poll(cx));
+            if Instant::now() >= deadline {
+                return Poll::Ready(());
+            }
+            self.deadline = None;
+        }
     }
 
     /// Writes as much as the server takes now. One that takes nothing any more may have said

@@ -32,7 +32,7 @@ pub(crate) type Ticket = u64;
 
 pub(crate) struct NewCall {
     pub(crate) ticket: Ticket,
-    pub(crate) request: ClientRequest,
+    pub(crate) request: Box<ClientRequest>,
     pub(crate) options: CallOptions,
     pub(crate) to: oneshot::Sender<Outcome>,
     pub(crate) takes: Takes,
@@ -90,7 +90,7 @@ impl Link {
     /// Makes a call. Dropping what this gives cancels it.
     pub(crate) fn call(
         &self,
-        request: ClientRequest,
+        request: impl Into<Box<ClientRequest>>,
         options: CallOptions,
         takes: Takes,
     ) -> Pending {
@@ -99,7 +99,7 @@ impl Link {
         let (to, outcome) = oneshot::channel();
         let call = NewCall {
             ticket,
-            request,
+            request: request.into(),
             options,
             to,
             takes,

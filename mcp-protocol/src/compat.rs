@@ -62,7 +62,10 @@ pub fn fit_result(result: &mut ServerResult, version: ProtocolVersion) {
         }
         ServerResult::ListTools(result) => {
             fit_cacheable!(result, version);
-            each(&mut result.tools, version, fit_tool);
+            if version.era() == Era::Legacy {
+                // No two of its revisions differ in this.
+                result.tools.fit(|tool| fit_tool(tool, version));
+            }
         }
         ServerResult::GetPrompt(result) => {
             fit_result_type(&mut result.result_type, version);

@@ -9,6 +9,7 @@ mod id;
 mod outline;
 mod raw;
 mod scan;
+mod text;
 mod write;
 
 use std::fmt;
@@ -20,6 +21,7 @@ pub use self::id::{ProgressToken, RequestId};
 pub(crate) use self::outline::Outline;
 pub use self::raw::RawJson;
 pub(crate) use self::scan::Members;
+pub(crate) use self::text::string;
 pub(crate) use self::write::RAW;
 use self::write::write;
 use crate::error::{ErrorCode, ErrorObject};
@@ -361,15 +363,6 @@ impl<'a> Envelope<'a> {
                 || serde_json::from_slice::<String>(version).is_ok_and(|text| text == "2.0")
         })
     }
-}
-
-/// The text of a string that is a JSON text.
-pub(crate) fn string(literal: &[u8]) -> Option<String> {
-    if literal.contains(&b'\\') {
-        return serde_json::from_slice(literal).ok();
-    }
-    let text = literal.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    String::from_utf8(text.to_vec()).ok()
 }
 
 /// The id of a response that this side sends.

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod headers;
+mod known;
 mod members;
 mod output;
 

@@ -4,9 +4,10 @@
 //! server runs. A call that has found something keeps it, even if it is removed meanwhile.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use mcp_protocol::ErrorObject;
+use mcp_protocol::types::List;
 
 /// Items of one kind, each with the definition that lists show.
 pub(crate) struct Registry<D, T: ?Sized> {
@@ -18,6 +19,8 @@ struct Items<D, T: ?Sized> {
     list: Vec<Item<D, T>>,
     by_key: HashMap<String, Arc<T>>,
     registered: u64,
+    /// The page that is asked for most, with the size that it was made for.
+    first: OnceLock<(usize, Page<D>)>,
 }
 
 struct Item<D, T: ?Sized> {
@@ -28,8 +31,9 @@ struct Item<D, T: ?Sized> {
 }
 
 /// One page of a list, and where the next one begins.
+#[derive(Clone)]
 pub(crate) struct Page<D> {
-    pub(crate) definitions: Vec<D>,
+    pub(crate) definitions: List<D>,
     pub(crate) next: Option<String>,
 }
 
@@ -44,6 +48,7 @@ impl<D, T: ?Sized> Default for Registry<D, T> {
                 list: Vec::new(),
                 by_key: HashMap::new(),
                 registered: 0,
+                first: OnceLock::new(),
             }),
         }
     }
@@ -55,6 +60,7 @@ impl<D: Clone, T: ?Sized> Registry<D, T> {
         if items.by_key.contains_key(key) {
             return Err(Duplicate);
         }
+        items.first = OnceLock::new();
         items.registered += 1;
         let serial = items.registered;
         items.by_key.insert(key.to_owned(), item.clone());
@@ -70,6 +76,7 @@ impl<D: Clone, T: ?Sized> Registry<D, T> {
     /// Whether there was anything under this key.
     pub(crate) fn remove(&self, key: &str) -> bool {
         let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
+        items.first = OnceLock::new();
         items.list.retain(|item| item.key != key);
         items.by_key.remove(key).is_some()
     }
@@ -102,22 +109,34 @@ impl<D: Clone, T: ?Sized> Registry<D, T> {
             Some(cursor) => serial(cursor)
                 .ok_or_else(|| ErrorObject::invalid_params("Invalid params: unknown cursor"))?,
         };
-        self.read(|items| {
-            let begin = items.list.partition_point(|item| item.serial <= after);
-            let rest = &items.list[begin..];
-            let page = &rest[..size.min(rest.len())];
-            Ok(Page {
-                definitions: page.iter().map(|item| item.definition.clone()).collect(),
-                next: match page.last() {
-                    Some(last) if page.len() < rest.len() => Some(cursor_after(last.serial)),
-                    _ => None,
-                },
-            })
-        })
+        Ok(self.read(|items| {
+            if after > 0 {
+                return items.page(after, size);
+            }
+            match items.first.get_or_init(|| (size, items.page(0, size))) {
+                (made_for, page) if *made_for == size => page.clone(),
+                _ => items.page(0, size),
+            }
+        }))
     }
 
     fn read<R>(&self, look: impl FnOnce(&Items<D, T>) -> R) -> R {
         look(&self.items.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<D: Clone, T: ?Sized> Items<D, T> {
+    fn page(&self, after: u64, size: usize) -> Page<D> {
+        let begin = self.list.partition_point(|item| item.serial <= after);
+        let rest = &self.list[begin..];
+        let page = &rest[..size.min(rest.len())];
+        Page {
+            definitions: page.iter().map(|item| item.definition.clone()).collect(),
+            next: match page.last() {
+                Some(last) if page.len() < rest.len() => Some(cursor_after(last.serial)),
+                _ => None,
+            },
+        }
     }
 }
 
@@ -180,9 +199,9 @@ mod tests {
             .insert("e", "e".to_owned(), Arc::new(()))
             .expect("it is new");
         let second = registry.page(first.next.as_deref(), 2).expect("a page");
-        assert_eq!(second.definitions, ["c", "d"]);
+        assert_eq!(*second.definitions, ["c", "d"]);
         let third = registry.page(second.next.as_deref(), 2).expect("a page");
-        assert_eq!(third.definitions, ["e"]);
+        assert_eq!(*third.definitions, ["e"]);
         assert!(third.next.is_none());
     }
 

@@ -223,7 +223,13 @@ impl ClientConnection {
     /// Asks the server for something. Ends in [`ClientOutput::Done`].
     ///
     /// `_meta` is filled in as the revision wants it; the progress token is the connection's.
-    pub fn call(&mut self, request: ClientRequest, options: CallOptions, now: Instant) -> CallId {
+    pub fn call(
+        &mut self,
+        request: impl Into<Box<ClientRequest>>,
+        options: CallOptions,
+        now: Instant,
+    ) -> CallId {
+        let request = request.into();
         let id = self.calls.mint();
         let method = request.method();
         match self.sendable(&method) {
@@ -520,7 +526,7 @@ impl ClientConnection {
                     late: None,
                 });
                 let request = negotiate::request(&self.config, version);
-                self.request(call, request, version, options, now);
+                self.request(call, request.into(), version, options, now);
             }
             Next::Ready(peer) => {
                 if peer.version.era() == Era::Legacy {
@@ -620,7 +626,7 @@ impl ClientConnection {
     fn request(
         &mut self,
         id: CallId,
-        mut request: ClientRequest,
+        mut request: Box<ClientRequest>,
         version: ProtocolVersion,
         options: CallOptions,
         now: Instant,
@@ -643,7 +649,7 @@ impl ClientConnection {
         compat::fit_client_request(&mut request, version);
         self.send(ClientMessage::Request {
             id: id.to_wire(),
-            request: request.into(),
+            request,
         });
     }
 

@@ -10,6 +10,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use super::text::text;
+
 /// Where the text stops being JSON, and what should have stood there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotJson {
@@ -99,9 +101,22 @@ impl<'a> Members<'a> {
 
     /// The name of the next member of an object, of which [`value`](Self::value) or
     /// [`outlined`](Self::outlined) then gives the value.
+    #[inline(always)]
     pub(crate) fn next_name(&mut self) -> Result<Option<Cow<'a, [u8]>>, NotJson> {
         self.name()
             .map_err(|expected| self.scanner.not_json(expected))
+    }
+
+    /// The value, and what it says if it is a string. Only of a text that is known to be JSON.
+    pub(crate) fn known(&mut self) -> Option<(&'a [u8], Option<Cow<'a, str>>)> {
+        let scanner = &mut self.scanner;
+        if scanner.token() != Some(b'"') {
+            return Some((scanner.value().ok()?, None));
+        }
+        let rest = &scanner.text[scanner.at..];
+        let (text, len) = text(rest)?;
+        scanner.at += len;
+        Some((&rest[..len], Some(text)))
     }
 
     pub(crate) fn value(&mut self) -> Result<&'a [u8], NotJson> {
@@ -425,11 +440,11 @@ pub(super) fn plain(bytes: &[u8]) -> usize {
 #[inline]
 pub(super) fn stops(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
-    // Below zero in a byte: the byte was less than what is taken away, or 0x80 and more.
-    let control = word.wrapping_sub(ONES * 0x20);
-    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    // Below zero in a byte: the byte was less than what is taken away, or 0x80 and more. The
+    // change of one bit brings the quote next to the control characters.
+    let control_or_quote = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
     let escape = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    (control | quote | escape) & !word & ONES << 7
+    (control_or_quote | escape) & !word & ONES << 7
 }
 
 #[derive(Clone, Copy)]

@@ -26,54 +26,86 @@ pub(super) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
 }
 
 fn string(out: &mut Vec<u8>, text: &str) {
-    let mut rest = text.as_bytes();
-    out.reserve(rest.len() + 2);
+    let text = text.as_bytes();
+    out.reserve(text.len() + 2);
     out.push(b'"');
-    while !rest.is_empty() {
-        let passed = copy_plain(out, rest);
-        rest = &rest[passed..];
-        if let [byte, behind @ ..] = rest {
-            escape(out, *byte);
-            rest = behind;
-        }
-    }
-    out.push(b'"');
-}
-
-/// Copies as much as needs no escape, and says how much that is.
-#[inline]
-fn copy_plain(out: &mut Vec<u8>, text: &[u8]) -> usize {
-    if let Some(word) = text.first_chunk() {
-        let stops = stops(u64::from_le_bytes(*word));
-        if stops != 0 {
-            // Where one escape is close to another, a whole word is copied sooner than a part.
-            let passed = (stops.trailing_zeros() / 8) as usize;
-            out.extend_from_slice(word);
-            out.truncate(out.len() - word.len() + passed);
-            return passed;
-        }
-    }
     let passed = plain(text);
     out.extend_from_slice(&text[..passed]);
-    passed
+    if passed < text.len() {
+        escaped(out, &text[passed..]);
+    }
+    out.push(b'"');
 }
 
-fn escape(out: &mut Vec<u8>, byte: u8) {
-    let short = match byte {
-        b'"' | b'\\' => byte,
-        b'\n' => b'n',
-        b'\t' => b't',
-        b'\r' => b'r',
-        8 => b'b',
-        12 => b'f',
-        _ => {
-            let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
-            return;
+/// Bytes of text that are escaped before they are copied to where they belong.
+const BLOCK: usize = 128;
+
+/// Bytes that are copied at once, though fewer of them may count.
+const WORD: usize = 8;
+
+/// From the first escape on. Where one escape is close to the next, a whole word is copied
+/// sooner than a part of it, and nothing is sooner copied to than an array.
+#[inline(never)]
+fn escaped(out: &mut Vec<u8>, text: &[u8]) {
+    // No byte becomes more than six, and the last word may go beyond the block.
+    let mut block = [0; 6 * BLOCK + 2 * WORD];
+    let mut begin = 0;
+    while begin < text.len() {
+        let (mut at, mut len) = (begin, 0);
+        while at < text.len() && at < begin + BLOCK {
+            if let Some(word) = text[at..].first_chunk::<WORD>() {
+                block[len..len + WORD].copy_from_slice(word);
+                let passed = (stops(u64::from_le_bytes(*word)).trailing_zeros() / 8) as usize;
+                at += passed;
+                len += passed;
+                if passed == WORD {
+                    continue;
+                }
+            }
+            let escape = &ESCAPES[usize::from(text[at])];
+            block[len..len + WORD].copy_from_slice(escape);
+            len += usize::from(escape[WORD - 1]);
+            at += 1;
         }
-    };
-    out.extend_from_slice(&[b'\\', short]);
+        out.extend_from_slice(&block[..len]);
+        begin = at;
+    }
 }
+
+/// What stands for each byte, and how many bytes that is.
+static ESCAPES: [[u8; WORD]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut escapes = [[0; WORD]; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        let short = match byte {
+            b'"' | b'\\' => byte,
+            b'\n' => b'n',
+            b'\t' => b't',
+            b'\r' => b'r',
+            8 => b'b',
+            12 => b'f',
+            _ => 0,
+        };
+        escapes[at] = match byte {
+            _ if short != 0 => [b'\\', short, 0, 0, 0, 0, 0, 2],
+            0..0x20 => [
+                b'\\',
+                b'u',
+                b'0',
+                b'0',
+                digits[at >> 4],
+                digits[at & 15],
+                0,
+                6,
+            ],
+            _ => [byte, 0, 0, 0, 0, 0, 0, 1],
+        };
+        at += 1;
+    }
+    escapes
+};
 
 /// Writes one value.
 struct Writer<'a> {

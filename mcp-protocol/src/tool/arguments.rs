@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
 
 use super::ToolArgs;
+use super::known::Known;
 use super::members::{Members, Rules};
 use crate::RawJson;
 use crate::wire::wire;
@@ -141,10 +142,8 @@ pub fn decode_closed_arguments<T: DeserializeOwned>(
 }
 
 fn decode<T: DeserializeOwned>(arguments: &RawJson, closed: bool) -> Result<T, ArgumentError> {
-    // The text as a whole is quicker to check than each string in it.
-    let mut json = serde_json::Deserializer::from_str(arguments.as_str());
     T::deserialize(Members {
-        inner: &mut json,
+        inner: Known(arguments.as_bytes()),
         rules: Rules {
             closed,
             absent: &[],

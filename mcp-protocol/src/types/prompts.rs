@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CacheScope, ContentBlock, Icon, ResultType, Role, TtlMs};
+use super::{CacheScope, ContentBlock, Icon, List, ResultType, Role, TtlMs};
 use crate::RawJson;
 use crate::meta::{Meta, RequestMeta, ResultMeta};
 use crate::wire::wire;
@@ -45,7 +45,7 @@ wire! {
     /// The result of `prompts/list`.
     pub open struct ListPromptsResult {
         /// The prompts on this page.
-        required "prompts" => prompts: Vec<Prompt>,
+        required "prompts" => prompts: List<Prompt>,
         /// Where the next page begins, if there is one.
         optional "nextCursor" => next_cursor: String,
         /// How long the result may be kept. Since 2026-07-28.

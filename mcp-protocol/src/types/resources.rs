@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Annotations, CacheScope, Icon, ResourceContents, ResultType, TtlMs};
+use super::{Annotations, CacheScope, Icon, List, ResourceContents, ResultType, TtlMs};
 use crate::RawJson;
 use crate::meta::{Meta, NotificationMeta, RequestMeta, ResultMeta};
 use crate::wire::wire;
@@ -59,7 +59,7 @@ wire! {
     /// The result of `resources/list`.
     pub open struct ListResourcesResult {
         /// The resources on this page.
-        required "resources" => resources: Vec<Resource>,
+        required "resources" => resources: List<Resource>,
         /// Where the next page begins, if there is one.
         optional "nextCursor" => next_cursor: String,
         /// How long the result may be kept. Since 2026-07-28.
@@ -77,7 +77,7 @@ wire! {
     /// The result of `resources/templates/list`.
     pub open struct ListResourceTemplatesResult {
         /// The templates on this page.
-        required "resourceTemplates" => resource_templates: Vec<ResourceTemplate>,
+        required "resourceTemplates" => resource_templates: List<ResourceTemplate>,
         /// Where the next page begins, if there is one.
         optional "nextCursor" => next_cursor: String,
         /// How long the result may be kept. Since 2026-07-28.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CacheScope, ContentBlock, Icon, ResultType, TaskMetadata, TtlMs};
+use super::{CacheScope, ContentBlock, Icon, List, ResultType, TaskMetadata, TtlMs};
 use crate::RawJson;
 use crate::meta::{Meta, RequestMeta, ResultMeta};
 use crate::wire::{wire, words};
@@ -88,7 +88,7 @@ wire! {
     /// The result of `tools/list`.
     pub open struct ListToolsResult {
         /// The tools on this page.
-        required "tools" => tools: Vec<Tool>,
+        required "tools" => tools: List<Tool>,
         /// Where the next page begins, if there is one.
         optional "nextCursor" => next_cursor: String,
         /// How long the result may be kept. Since 2026-07-28.
