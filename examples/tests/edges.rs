@@ -2,9 +2,12 @@
 //!
 //! Starts itself anew as a bad server, through a client.
 
-#![expect(clippy::print_stdout, reason = "whoever runs it wants to see the table")]
+#![expect(
+    clippy::print_stdout,
+    reason = "whoever runs it wants to see the table"
+)]
 
-#[expect(dead_code, reason = "the task needs more of it")]
+#[expect(dead_code, unused_imports, reason = "the task needs more of it")]
 #[path = "../../xtask/src/edges/mod.rs"]
 mod edges;
 

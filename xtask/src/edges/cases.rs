@@ -1,18 +1,18 @@
 //! The cases as data: `servers.txt` and `clients.txt`, whose heads say how they are written.
 
 /// How a conversation is opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opened {
     /// Not at all: the steps do it, if anybody does.
     Not,
     /// With `initialize`, in this revision.
-    Legacy(String),
+    Legacy(&'static str),
     /// As 2026-07-28 has it: each request says who asks.
     Modern,
 }
 
 impl Opened {
-    pub(crate) fn name(&self) -> &str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Not => "unopened",
             Self::Legacy(version) => version,
@@ -66,7 +66,7 @@ impl Case {
             rule: rule.to_owned(),
             covers: Vec::new(),
             line,
-            eras: vec![Opened::Legacy("2025-11-25".to_owned()), Opened::Modern],
+            eras: vec![Opened::Legacy("2025-11-25"), Opened::Modern],
             with: Vec::new(),
             on: None,
             environment: Vec::new(),
@@ -85,7 +85,10 @@ impl Case {
         let words = || rest.split_whitespace().map(str::to_owned).collect();
         match word {
             "covers" => self.covers = rest.split(", ").map(str::to_owned).collect(),
-            "as" => self.eras = rest.split(", ").flat_map(opened).collect(),
+            "as" => {
+                let eras: Option<Vec<_>> = rest.split(", ").map(opened).collect();
+                self.eras = eras?.concat();
+            }
             "with" => self.with = words(),
             "on" => self.on = Some(rest.to_owned()),
             "env" => self.environment.push(pair(rest.split_once('=')?)),
@@ -155,14 +158,15 @@ fn pair((name, value): (&str, &str)) -> (String, String) {
     (name.to_owned(), value.to_owned())
 }
 
-fn opened(word: &str) -> Vec<Opened> {
-    let legacy = |version: &str| Opened::Legacy(version.to_owned());
-    match word {
+fn opened(word: &str) -> Option<Vec<Opened>> {
+    Some(match word {
         "unopened" => vec![Opened::Not],
-        "legacy" => LEGACY.map(legacy).to_vec(),
+        "legacy" => LEGACY.map(Opened::Legacy).to_vec(),
         MODERN => vec![Opened::Modern],
-        version => vec![legacy(version)],
-    }
+        _ => vec![Opened::Legacy(
+            LEGACY.iter().find(|version| **version == word)?,
+        )],
+    })
 }
 
 /// `«x*3»` is `xxx`.

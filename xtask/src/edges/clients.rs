@@ -49,8 +49,7 @@ impl Client {
     }
 
     pub(crate) fn try_case(&self, case: &Case) -> Outcome {
-        let eras: Vec<_> = case.eras.iter().collect();
-        Outcome::of(&eras, |era| {
+        Outcome::of(&case.eras, |era| {
             let mut heard = Vec::new();
             let ended = Record::new().and_then(|record| {
                 let ended = self.play(case, era, &record, &mut heard);
@@ -65,7 +64,7 @@ impl Client {
         })
     }
 
-    fn play(&self, case: &Case, era: &Opened, record: &Record, heard: &mut Vec<String>) -> Step {
+    fn play(&self, case: &Case, era: Opened, record: &Record, heard: &mut Vec<String>) -> Step {
         let outcome = case
             .outcome
             .as_deref()
@@ -229,7 +228,7 @@ fn try_serve(name: &str, era: &str, record: &Path) -> Result<u8, String> {
     };
     let mut pipes = Pipes::new(std::io::stdout(), std::io::stdin());
     pipes.read();
-    let mut play = Play::new(pipes, era.clone(), Side::Client);
+    let mut play = Play::new(pipes, *era, Side::Client);
     // Once it has heard all that it should, the client may end it as it likes.
     let is_said = |step: &String| step.starts_with('>') || step.starts_with("! stderr");
     let said = part.iter().rev().take_while(|step| is_said(step)).count();
@@ -244,8 +243,10 @@ fn try_serve(name: &str, era: &str, record: &Path) -> Result<u8, String> {
     if let Some(code) = last.strip_prefix("! exit ") {
         return code.parse().map_err(|_| "no exit code".to_owned());
     }
-    while last == "! stay" {
-        thread::park();
+    if last == "! stay" {
+        loop {
+            thread::park();
+        }
     }
     if let (Ok(()), Err(Wrong { step, why })) = (played, play.close()) {
         note(&format!("{step}: {}\n{heard}\n", shortened(&why)))?;

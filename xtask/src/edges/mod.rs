@@ -58,10 +58,10 @@ impl Outcome {
     }
 
     /// Plays a case in each of its eras until one fails.
-    pub(crate) fn of(eras: &[&Opened], play: impl Fn(&Opened) -> Played) -> Self {
+    pub(crate) fn of(eras: &[Opened], play: impl Fn(Opened) -> Played) -> Self {
         let mut answer = String::new();
         for era in eras {
-            let played = play(era);
+            let played = play(*era);
             answer = played.heard.join(", ");
             if let Err(wrong) = played.ended {
                 let verdict = Verdict::Failed(era.name().to_owned(), wrong);

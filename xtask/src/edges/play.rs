@@ -82,11 +82,11 @@ impl<'a> Play<'a> {
         else {
             return Ok(());
         };
-        let version = version.clone();
-        let initialize = messages::initialize(&version, capabilities);
+        let version = *version;
+        let initialize = messages::initialize(version, capabilities);
         self.write_line(&initialize.to_string())?;
         let reply = self.receive()?;
-        if reply.message["result"]["protocolVersion"] != *version {
+        if reply.message["result"]["protocolVersion"] != version {
             return Err(format!("heard {}", shortened(&reply.text)));
         }
         self.heard.clear();
@@ -173,9 +173,7 @@ impl<'a> Play<'a> {
                             false => message,
                         }
                     }
-                    Side::Client => {
-                        messages::message(said, |tool, given| (tool.to_owned(), given))?
-                    }
+                    Side::Client => messages::message(said, |tool, given| ().fit(tool, given))?,
                 };
                 self.write_line(&message.to_string())
             }
@@ -297,9 +295,9 @@ impl<'a> Play<'a> {
             ("eof", Side::Server { .. }) => self.pipes.close(),
             ("gone", Side::Server { .. }) => self.pipes.leave(),
             ("signal", Side::Server { process, .. }) => process.signal(rest)?,
-            ("memory", Side::Server { process, .. }) => {
+            ("memory", _) => {
                 let most: u64 = rest.parse().map_err(|_| "no number of bytes")?;
-                if let Some(peak) = process.peak_memory().filter(|peak| *peak > most) {
+                if let Some(peak) = self.peak_memory().filter(|peak| *peak > most) {
                     return Err(format!("{peak} bytes"));
                 }
             }
@@ -313,6 +311,14 @@ impl<'a> Play<'a> {
             _ => return Err("no such act".to_owned()),
         }
         Ok(())
+    }
+
+    /// The most memory that the server has had so far, in bytes; nothing where that cannot be known.
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        match &self.side {
+            Side::Server { process, .. } => process.peak_memory(),
+            Side::Client => None,
+        }
     }
 
     fn is_in_time(&self, fits: fn(Duration, Duration) -> bool, time: Duration) -> Step {

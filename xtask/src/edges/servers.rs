@@ -72,10 +72,10 @@ impl Server {
             bad_ends: Mutex::default(),
         };
         let every = super::cases::parse("# all: eras.\nas legacy, 2026-07-28\n")?;
-        for era in &every[0].eras {
+        for era in every[0].eras.iter().copied() {
             if let Ok(listed) = server.list_tools(era) {
                 server.tools = tools(&listed, named);
-                server.speaks.push(era.clone());
+                server.speaks.push(era);
             }
         }
         match server.speaks.len() {
@@ -84,7 +84,7 @@ impl Server {
         }
     }
 
-    fn list_tools(&self, era: &Opened) -> Result<Value, Wrong> {
+    fn list_tools(&self, era: Opened) -> Result<Value, Wrong> {
         let wrong = |why| Wrong::new("tools/list", why);
         let command = &mut self.command("fixture", &[]);
         let mut play = self.start(command, era, json!({})).map_err(wrong)?;
@@ -112,14 +112,14 @@ impl Server {
         command
     }
 
-    fn start(&self, command: &mut Command, era: &Opened, can: Value) -> Result<Play<'_>, String> {
+    fn start(&self, command: &mut Command, era: Opened, can: Value) -> Result<Play<'_>, String> {
         let (process, pipes): (Process, Pipes) = Process::start(command)?;
         let side = Side::Server {
             process,
             capabilities: can,
             fit: self,
         };
-        Ok(Play::new(pipes, era.clone(), side))
+        Ok(Play::new(pipes, era, side))
     }
 
     /// Why a case is not for it.
@@ -141,21 +141,21 @@ impl Server {
         if let Some(why) = self.lacks(case) {
             return Outcome::not_applicable(why);
         }
-        let speaks = |era: &&Opened| self.speaks.is_empty() || self.speaks.contains(era);
-        let eras: Vec<_> = case.eras.iter().filter(speaks).collect();
+        let speaks = |era: &Opened| self.speaks.is_empty() || self.speaks.contains(era);
+        let eras: Vec<_> = case.eras.iter().copied().filter(speaks).collect();
         match eras.is_empty() {
             true => Outcome::not_applicable("is of revisions that it does not speak"),
             false => Outcome::of(&eras, |era| self.play(case, era)),
         }
     }
 
-    fn play(&self, case: &Case, era: &Opened) -> Played {
+    fn play(&self, case: &Case, era: Opened) -> Played {
         let mut heard = Vec::new();
         let ended = self.try_play(case, era, &mut heard);
         Played { heard, ended }
     }
 
-    fn try_play(&self, case: &Case, era: &Opened, heard: &mut Vec<String>) -> Result<(), Wrong> {
+    fn try_play(&self, case: &Case, era: Opened, heard: &mut Vec<String>) -> Result<(), Wrong> {
         let example = case.on.as_deref().unwrap_or("fixture");
         let mut command = self.command(example, &case.with);
         command.envs(case.environment.iter().map(|(name, value)| (name, value)));
@@ -195,10 +195,15 @@ impl Server {
     }
 }
 
-/// What a case calls, as it is there.
+/// What a tool that a case calls is called there, and its arguments.
 pub(crate) trait Fit {
-    fn fit(&self, tool: &str, arguments: Value) -> (String, Value);
+    fn fit(&self, tool: &str, arguments: Value) -> (String, Value) {
+        (tool.to_owned(), arguments)
+    }
 }
+
+/// As the case has it.
+impl Fit for () {}
 
 impl Fit for Server {
     fn fit(&self, tool: &str, mut arguments: Value) -> (String, Value) {
