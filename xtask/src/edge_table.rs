@@ -51,15 +51,18 @@ fn tables(flags: &EdgeFlags) -> Result<Vec<Table>, String> {
         tables.push(Table::of_servers(&beside, &cases_of(SERVERS, &flags.only)?));
     }
     if flags.client || folder.is_some() {
-        let client = match &folder {
-            Some(folder) => Client::ours(folder),
-            None => Client {
-                name: "theirs".to_owned(),
-                command: flags.command.iter().map(Into::into).collect(),
-            },
+        let theirs = |(name, command): &(String, Vec<String>)| Client {
+            name: name.clone(),
+            command: command.iter().map(Into::into).collect(),
         };
+        let first = match &folder {
+            Some(folder) => Client::ours(folder),
+            None => theirs(&("theirs".to_owned(), flags.command.clone())),
+        };
+        let others = flags.beside_clients.iter().map(theirs);
+        let clients: Vec<_> = [first].into_iter().chain(others).collect();
         tables.push(Table::of_clients(
-            &[client],
+            &clients,
             &cases_of(CLIENTS, &flags.only)?,
         ));
     }

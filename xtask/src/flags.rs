@@ -144,8 +144,9 @@ pub(crate) struct EdgeFlags {
     pub(crate) only: Vec<String>,
     pub(crate) markdown: bool,
     pub(crate) client: bool,
-    /// Names of servers, and how they are started.
+    /// Names of servers and of clients, and how they are started.
     pub(crate) beside: Vec<(String, Vec<String>)>,
+    pub(crate) beside_clients: Vec<(String, Vec<String>)>,
     /// Tools of cases, and what they are called by the other servers.
     pub(crate) tools: Vec<(&'static str, String)>,
     pub(crate) command: Vec<String>,
@@ -250,12 +251,8 @@ fn edge_table(mut words: Words) -> Result<EdgeFlags, String> {
             "--only" => flags.only = words.list(&flag)?,
             "--markdown" => flags.markdown = true,
             "--client" => flags.client = true,
-            "--beside" => {
-                let word: String = words.value(&flag)?;
-                let (name, command) = word.split_once('=').ok_or("`--beside` is NAME=CMD")?;
-                let command = command.split_whitespace().map(str::to_owned).collect();
-                flags.beside.push((name.to_owned(), command));
-            }
+            "--beside" => flags.beside.push(named(&mut words, &flag)?),
+            "--beside-client" => flags.beside_clients.push(named(&mut words, &flag)?),
             "--echo" => flags.tools.push(("echo", words.value(&flag)?)),
             "--slow" => flags.tools.push(("sleep", words.value(&flag)?)),
             "--" => flags.command = words.0.by_ref().collect(),
@@ -266,6 +263,19 @@ fn edge_table(mut words: Words) -> Result<EdgeFlags, String> {
         return Err("`--client` needs the command of one behind `--`".into());
     }
     Ok(flags)
+}
+
+/// `NAME=COMMAND`, whose words are split at spaces.
+fn named(words: &mut Words, flag: &str) -> Result<(String, Vec<String>), String> {
+    let word: String = words.value(flag)?;
+    let (name, command) = word
+        .split_once('=')
+        .ok_or(format!("`{flag}` is NAME=CMD"))?;
+    let command: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
+    match command.is_empty() {
+        true => Err(format!("`{flag}` is NAME=CMD")),
+        false => Ok((name.to_owned(), command)),
+    }
 }
 
 fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
