@@ -1,7 +1,7 @@
 //! `cargo xtask coverage-table`: which test proves which requirement, as a table that CI keeps honest.
 //!
 //! A test says what it proves on a line of its own above it, `/// Covers J01, B-329.`, or within it, beside the case
-//! that does, `// Covers J02.`. The requirements stand in `coverage/requirements.txt`, in words of our own.
+//! that does, `// Covers J02.`; a case of the edge table says it in its own way. The requirements stand in `coverage/requirements.txt`, in words of our own.
 
 mod claims;
 mod requirements;
@@ -14,7 +14,9 @@ use std::{fs, io};
 use claims::Claim;
 use requirements::Family;
 
-use crate::source::{self, Source};
+use crate::edges::cases::{self, Case};
+use crate::edges::{CLIENTS, SERVERS};
+use crate::source;
 use crate::workspace;
 
 const TABLE: &str = "COVERAGE.md";
@@ -49,14 +51,19 @@ pub(crate) fn check() -> Result<(), String> {
 fn text() -> Result<String, String> {
     let families = requirements::parse(include_str!("coverage/requirements.txt"))?;
     let sources = source::read(workspace::root())?;
-    let tests = proofs(&families, &sources)?;
+    let mut claims = Vec::new();
+    for source in sources.iter().filter(|source| source.is_rust()) {
+        claims.extend(claims::of(source)?);
+    }
+    claims.extend(edges()?);
+    let tests = proofs(&families, claims)?;
     Ok(table::render(&families, &tests))
 }
 
 /// The tests that prove a requirement, by its id.
 type Proofs = HashMap<String, Vec<String>>;
 
-fn proofs(families: &[Family], sources: &[Source]) -> Result<Proofs, String> {
+fn proofs(families: &[Family], claims: Vec<Claim>) -> Result<Proofs, String> {
     let rows = families.iter().flat_map(|family| &family.rows);
     let known: HashMap<&str, bool> = rows
         .map(|row| (row.id.as_str(), row.unseen.is_none()))
@@ -64,20 +71,18 @@ fn proofs(families: &[Family], sources: &[Source]) -> Result<Proofs, String> {
     let mut proofs = Proofs::new();
     let mut seen = HashSet::new();
     let mut wrong = String::new();
-    for source in sources.iter().filter(|source| source.is_rust()) {
-        for claim in claims::of(source)? {
-            let Claim { id, test, line } = &claim;
-            let why = match known.get(id.as_str()) {
-                None => "is in no row of the requirements",
-                Some(false) => "has a row that says no test can show it",
-                Some(true) if !seen.insert((id.clone(), test.clone())) => "is named twice",
-                Some(true) => {
-                    proofs.entry(claim.id).or_default().push(claim.test);
-                    continue;
-                }
-            };
-            wrong += &format!("\n  {}:{line}: `{id}` {why}", source.path);
-        }
+    for claim in claims {
+        let Claim { id, test, line } = &claim;
+        let why = match known.get(id.as_str()) {
+            None => "is in no row of the requirements",
+            Some(false) => "has a row that says no test can show it",
+            Some(true) if !seen.insert((id.clone(), test.clone())) => "is named twice",
+            Some(true) => {
+                proofs.entry(claim.id).or_default().push(claim.test);
+                continue;
+            }
+        };
+        wrong += &format!("\n  {test}, line {line}: `{id}` {why}");
     }
     if wrong.is_empty() {
         Ok(proofs)
@@ -86,16 +91,35 @@ fn proofs(families: &[Family], sources: &[Source]) -> Result<Proofs, String> {
     }
 }
 
+/// What the cases of the edge table prove, which are tests as well.
+fn edges() -> Result<Vec<Claim>, String> {
+    const FOLDER: &str = "xtask/src/edges/";
+    let mut claims = Vec::new();
+    for (file, text) in [("servers.txt", SERVERS), ("clients.txt", CLIENTS)] {
+        let wrong = |why| format!("{FOLDER}{file}: {why}");
+        for case in cases::parse(text).map_err(wrong)? {
+            let Case { name, line, .. } = case;
+            let test = format!("{FOLDER}{file}::{name}");
+            claims.extend(case.covers.into_iter().map(|id| {
+                let test = test.clone();
+                Claim { id, test, line }
+            }));
+        }
+    }
+    Ok(claims)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Source;
 
     const ROWS: &str = "## J Messages\nJ01 M b all version | c:host\nJ02 M s all ids\n";
 
     fn proofs_of(text: &str) -> Result<Proofs, String> {
         let families = requirements::parse(ROWS).expect("these are rows");
         let source = Source::new("mcp-server/tests/a.rs".into(), text.into());
-        proofs(&families, &[source])
+        proofs(&families, claims::of(&source)?)
     }
 
     #[test]

@@ -35,6 +35,34 @@ const TASKS: &[Entry] = &[
         flags: &[],
     },
     Entry {
+        name: "edge-table",
+        about: "what goes wrong elsewhere, played to a server and a client over pipes: ours, or any",
+        flags: &[
+            (
+                "--only TEXT,…",
+                "only cases whose kind or name has one of these in it",
+            ),
+            ("--markdown", "a table for documents"),
+            (
+                "--beside NAME=CMD",
+                "another server in a column of its own; its words are split at spaces",
+            ),
+            (
+                "--client",
+                "what follows `--` is a client, not a server: `CMD SERVER…` calls `echo` with `hello`",
+            ),
+            (
+                "--echo NAME",
+                "what the other servers call the tool that returns a text (echo)",
+            ),
+            (
+                "--slow NAME",
+                "… and the one that waits so many milliseconds (sleep)",
+            ),
+            ("-- CMD ARGS…", "this program instead of ours"),
+        ],
+    },
+    Entry {
         name: "fairness",
         about: "floods a server from one connection and measures another: nobody else may be refused",
         flags: &[
@@ -85,6 +113,9 @@ pub(crate) enum Task {
     Ci(CiFlags),
     Conformance(ConformanceFlags),
     CoverageTable,
+    /// Started by `edge-table` through a client; not for people.
+    EdgeServer(Vec<String>),
+    EdgeTable(EdgeFlags),
     Fairness(FairnessFlags),
     Interop(InteropFlags),
     Release,
@@ -106,6 +137,19 @@ pub(crate) struct CiFlags {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ConformanceFlags {
     pub(crate) url: Option<String>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct EdgeFlags {
+    pub(crate) only: Vec<String>,
+    pub(crate) markdown: bool,
+    pub(crate) client: bool,
+    /// Names of servers and of clients, and how they are started.
+    pub(crate) beside: Vec<(String, Vec<String>)>,
+    pub(crate) beside_clients: Vec<(String, Vec<String>)>,
+    /// Tools of cases, and what they are called by the other servers.
+    pub(crate) tools: Vec<(&'static str, String)>,
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -143,6 +187,8 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         "ci" => ci(words).map(Task::Ci),
         "conformance" => conformance(words).map(Task::Conformance),
         "coverage-table" => words.end().map(|()| Task::CoverageTable),
+        "edge-server" => Ok(Task::EdgeServer(words.0.collect())),
+        "edge-table" => edge_table(words).map(Task::EdgeTable),
         "fairness" => fairness(words).map(Task::Fairness),
         "interop" => interop(words).map(Task::Interop),
         "interop-spy" => spy(words).map(Task::Spy),
@@ -196,6 +242,40 @@ fn conformance(mut words: Words) -> Result<ConformanceFlags, String> {
         }
     }
     Ok(flags)
+}
+
+fn edge_table(mut words: Words) -> Result<EdgeFlags, String> {
+    let mut flags = EdgeFlags::default();
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--only" => flags.only = words.list(&flag)?,
+            "--markdown" => flags.markdown = true,
+            "--client" => flags.client = true,
+            "--beside" => flags.beside.push(named(&mut words, &flag)?),
+            "--beside-client" => flags.beside_clients.push(named(&mut words, &flag)?),
+            "--echo" => flags.tools.push(("echo", words.value(&flag)?)),
+            "--slow" => flags.tools.push(("sleep", words.value(&flag)?)),
+            "--" => flags.command = words.0.by_ref().collect(),
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    if flags.client && flags.command.is_empty() {
+        return Err("`--client` needs the command of one behind `--`".into());
+    }
+    Ok(flags)
+}
+
+/// `NAME=COMMAND`, whose words are split at spaces.
+fn named(words: &mut Words, flag: &str) -> Result<(String, Vec<String>), String> {
+    let word: String = words.value(flag)?;
+    let (name, command) = word
+        .split_once('=')
+        .ok_or(format!("`{flag}` is NAME=CMD"))?;
+    let command: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
+    match command.is_empty() {
+        true => Err(format!("`{flag}` is NAME=CMD")),
+        false => Ok((name.to_owned(), command)),
+    }
 }
 
 fn fairness(mut words: Words) -> Result<FairnessFlags, String> {

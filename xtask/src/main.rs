@@ -12,6 +12,8 @@ mod bench;
 mod ci;
 mod conformance;
 mod coverage;
+mod edge_table;
+mod edges;
 #[cfg(unix)]
 mod fairness;
 mod flags;
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
         Task::Ci(flags) => ci::run(&flags),
         Task::Conformance(flags) => conformance::run(&flags),
         Task::CoverageTable => coverage::run(),
+        Task::EdgeServer(arguments) => edges::clients::serve(&arguments),
+        Task::EdgeTable(flags) => edge_table::run(&flags),
         #[cfg(unix)]
         Task::Fairness(flags) => fairness::run(&flags),
         #[cfg(not(unix))]

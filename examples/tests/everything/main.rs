@@ -3,7 +3,7 @@
 mod asking;
 mod offers;
 #[path = "../process/support.rs"]
-#[expect(dead_code, reason = "the tests of the fixture need more of it")]
+#[expect(dead_code, reason = "other tests need more of it")]
 mod support;
 
 use std::process::Command;

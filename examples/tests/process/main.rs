@@ -4,7 +4,7 @@ mod acceptance;
 #[cfg(unix)]
 mod fairness;
 mod mounted;
-mod reports;
 #[cfg(unix)]
 mod sockets;
+#[expect(dead_code, reason = "the tests of `everything` need more of it")]
 mod support;

@@ -14,7 +14,7 @@ pub(crate) const SOON: Duration = Duration::from_secs(10);
 /// What the fixture is started with, and how its lines come.
 pub(crate) struct Peer {
     child: Child,
-    stdin: Option<Box<dyn Write + Send>>,
+    stdin: Option<ChildStdin>,
     lines: Receiver<(Instant, Vec<u8>)>,
     stderr: Option<JoinHandle<String>>,
 }
@@ -40,17 +40,6 @@ pub(crate) fn unread(args: &[&str]) -> (Child, ChildStdin, ChildStdout) {
 }
 
 impl Peer {
-    pub(crate) fn start(args: &[&str]) -> Self {
-        Self::spawn(&mut fixture(args))
-    }
-
-    /// Started, and the handshake of this revision done.
-    pub(crate) fn legacy(version: &str, args: &[&str]) -> Self {
-        let mut peer = Self::start(args);
-        peer.shake_hands(version);
-        peer
-    }
-
     pub(crate) fn spawn(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -58,12 +47,11 @@ impl Peer {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the fixture starts");
-        let stdin: Option<ChildStdin> = child.stdin.take();
         let stdout = child.stdout.take().expect("it was piped");
         let mut stderr = child.stderr.take().expect("it was piped");
         Self {
+            stdin: child.stdin.take(),
             child,
-            stdin: stdin.map(|stdin| Box::new(stdin) as Box<dyn Write + Send>),
             lines: lines_of(stdout),
             stderr: Some(thread::spawn(move || {
                 let mut text = Vec::new();
@@ -81,28 +69,8 @@ impl Peer {
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
-        self.write(format!("{message}\n").as_bytes());
-    }
-
-    /// Several messages in one write.
-    pub(crate) fn send_all(&mut self, messages: &[Value]) {
-        let text: String = messages.iter().map(|m| format!("{m}\n")).collect();
-        self.write(text.as_bytes());
-    }
-
-    pub(crate) fn write(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().expect("stdin is open");
-        stdin.write_all(bytes).expect("the fixture reads");
-        stdin.flush().expect("the fixture reads");
-    }
-
-    /// Takes stdin away, for a thread that writes while this one reads.
-    pub(crate) fn take_stdin(&mut self) -> Box<dyn Write + Send> {
-        self.stdin.take().expect("stdin is open")
-    }
-
-    pub(crate) fn put_stdin(&mut self, stdin: Box<dyn Write + Send>) {
-        self.stdin = Some(stdin);
+        writeln!(stdin, "{message}").expect("the program reads");
     }
 
     pub(crate) fn receive(&mut self) -> Value {
@@ -128,27 +96,6 @@ impl Peer {
         }
     }
 
-    pub(crate) fn is_silent_for(&mut self, time: Duration) {
-        match self.lines.recv_timeout(time) {
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok((_, line)) => panic!("unexpected: {}", String::from_utf8_lossy(&line)),
-            Err(RecvTimeoutError::Disconnected) => panic!("the output has ended"),
-        }
-    }
-
-    pub(crate) fn close_stdin(&mut self) {
-        self.stdin = None;
-    }
-
-    /// Whatever still comes until the output ends.
-    pub(crate) fn rest(&mut self) -> Vec<Value> {
-        let mut rest = Vec::new();
-        while let Some((_, line)) = self.receive_line() {
-            rest.push(serde_json::from_slice(&line).expect("only JSON is written"));
-        }
-        rest
-    }
-
     /// Waits for the end of the process, which has to come within a time.
     pub(crate) fn ends_within(&mut self, time: Duration) -> ExitStatus {
         let begin = Instant::now();
@@ -163,7 +110,7 @@ impl Peer {
 
     /// Closes stdin and expects that the process ends well.
     pub(crate) fn ends_well(mut self) -> String {
-        self.close_stdin();
+        self.stdin = None;
         let status = self.ends_within(SOON);
         let stderr = self.stderr();
         assert!(status.success(), "{status}: {stderr}");
@@ -178,12 +125,6 @@ impl Peer {
     #[cfg(unix)]
     pub(crate) fn signal(&self, name: &str) {
         signal(self.child.id(), name);
-    }
-
-    /// Peak memory of the process so far, in bytes.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn peak_memory(&self) -> u64 {
-        peak_memory(self.child.id())
     }
 
     pub(crate) fn is_alive(&mut self) -> bool {

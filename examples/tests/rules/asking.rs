@@ -2,93 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::script::{BOTH, Opened, Play};
+use crate::script::{Opened, Play};
 use crate::support::fixture;
 #[cfg(target_os = "linux")]
-use crate::support::{SOON, modern, request};
+use crate::support::{modern, request};
 
 fn asked(args: &[&str], opened: Opened) -> Play {
     Play::new(&mut fixture(args), opened, json!({ "elicitation": {} }))
-}
-
-/// Covers A-11, C03.
-#[test]
-fn a11_a_call_that_is_cancelled_while_it_asks_is_never_done() {
-    let mut play = asked(&["--cap", "2", "--share", "1"], BOTH[0]);
-    play.play(
-        r#"
-        > 1 call ask
-        < elicitation/create {"message": "Shall it be?"}
-        > 2 call echo {"text": "x"}
-        < 2 error -31503
-        > notifications/cancelled {"requestId": 1}
-        < notifications/cancelled {"requestId": "ask-0"}
-        > raw {"jsonrpc":"2.0","id":"ask-0","result":{"action":"accept","content":{"approve":true}}}
-        -
-        > 3 call approved
-        < 3 text "0"
-        "#,
-    );
-    play.peer.ends_well();
-}
-
-/// Covers A-13, L14.
-#[test]
-fn a13_a_call_that_nobody_answers_ends_once() {
-    let mut play = asked(&["--ask", "200"], BOTH[0]);
-    play.play(
-        r#"
-        > 1 call ask
-        < elicitation/create {"message": "Shall it be?"}
-        < notifications/cancelled {"requestId": "ask-0"}
-        < 1 failed "`approve`: nobody has answered in time"
-        > raw {"jsonrpc":"2.0","id":"ask-0","result":{"action":"accept","content":{"approve":true}}}
-        -
-        > 2 call approved
-        < 2 text "0"
-        "#,
-    );
-    play.peer.ends_well();
-}
-
-/// Covers EL09.
-#[test]
-fn a_legacy_user_approves_declines_and_cancels() {
-    let mut play = asked(&[], BOTH[0]);
-    for (answer, ends, done) in [
-        (
-            r#"{"action": "decline"}"#,
-            r#"failed "the user declined `approve`""#,
-            0,
-        ),
-        (
-            r#"{"action": "cancel"}"#,
-            r#"failed "the user cancelled `approve`""#,
-            0,
-        ),
-        (
-            r#"{"action": "accept", "content": {"approve": false}}"#,
-            r#"failed "not approved""#,
-            0,
-        ),
-        (
-            r#"{"action": "accept", "content": {"approve": true}}"#,
-            r#"text "done""#,
-            1,
-        ),
-    ] {
-        play.play(&format!(
-            r#"
-            > 1 call ask
-            < elicitation/create {{"requestedSchema": {{"required": ["approve"]}}}}
-            > answer {answer}
-            < 1 {ends}
-            > 2 call approved
-            < 2 text "{done}"
-            "#
-        ));
-    }
-    play.peer.ends_well();
 }
 
 /// Covers EL09, T06, X02, X03, X09, X17, CA02.
@@ -96,7 +16,7 @@ fn a_legacy_user_approves_declines_and_cancels() {
 fn a_modern_call_says_what_it_needs_and_is_made_again() {
     let mut play = asked(&[], Opened::Modern);
     play.play("> 1 call ask {}");
-    let round = play.peer.receive()["result"].take();
+    let round = play.receive()["result"].take();
     assert_eq!(round["resultType"], "input_required");
     let members: Vec<_> = round.as_object().expect("an object").keys().collect();
     assert_eq!(
@@ -128,7 +48,7 @@ fn a_modern_call_says_what_it_needs_and_is_made_again() {
     );
     let yes = json!({ "action": "accept", "content": { "approve": true } });
     again(yes, r#"text "done""#);
-    play.peer.ends_well();
+    play.ends_well();
 }
 
 /// Covers M06, X04, X05, EC06.
@@ -152,7 +72,7 @@ fn only_the_capabilities_of_this_very_request_count() {
         < 4 ok {{"resultType": "input_required"}}
         "#
     ));
-    play.peer.ends_well();
+    play.ends_well();
 }
 
 /// Covers X01.
@@ -186,7 +106,7 @@ fn what_is_no_call_never_asks() {
         < 2 ok {"resultType": "input_required", "inputRequests": {"user_context": {"method": "elicitation/create"}}}
         "#,
     );
-    play.peer.ends_well();
+    play.ends_well();
 }
 
 /// Covers X10.
@@ -200,15 +120,14 @@ fn rounds_that_nobody_goes_on_with_leave_nothing_behind() {
     let mut rounds = |ids: std::ops::Range<u32>| {
         for id in ids {
             call["id"] = json!(id);
-            play.peer.send(&call);
-            let reply = play.peer.receive();
+            play.play(&format!("> raw {call}"));
+            let reply = play.receive();
             assert_eq!(reply["result"]["resultType"], "input_required", "{reply}");
         }
-        play.peer.peak_memory()
+        play.peak_memory()
     };
     let few = rounds(0..500);
     let many = rounds(500..10_000);
     assert!(many - few < 4 << 20, "{} bytes more", many - few);
-    play.peer.close_stdin();
-    assert!(play.peer.ends_within(SOON).success());
+    play.ends_well();
 }

@@ -51,19 +51,19 @@ fn codes(mut program: Command, opened: Opened) -> BTreeMap<i64, String> {
     let mut codes = BTreeMap::new();
     for line in WRONG.lines().map(str::trim).filter(|line| !line.is_empty()) {
         play.play(&format!("> {line}"));
-        let reply = play.peer.receive();
+        let reply = play.receive();
         if let Some(code) = reply["error"]["code"].as_i64() {
             assert!(reply["error"]["message"].is_string(), "{reply}");
             codes.entry(code).or_insert(line.to_owned());
         }
     }
     play.play("> 1 call sleep {\"ms\": 200}\n> 2 call sleep {\"ms\": 0}");
-    for reply in [play.peer.receive(), play.peer.receive()] {
+    for reply in [play.receive(), play.receive()] {
         if let Some(code) = reply["error"]["code"].as_i64() {
             codes.entry(code).or_insert("sleep".to_owned());
         }
     }
-    play.peer.ends_well();
+    play.ends_well();
     codes
 }
 

@@ -1,11 +1,10 @@
-//! LIST, TEMPLATE, and how clients hear of changes.
+//! LIST, and how clients hear of changes.
 
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::script::{BOTH, Opened, Play, check};
+use crate::script::{BOTH, Opened, Play};
 
 const LISTS: [&str; 4] = [
     "tools/list",
@@ -23,10 +22,10 @@ fn play(opened: Opened) -> Play {
 }
 
 /// The lists as they are written, byte for byte.
-fn lists(play: &mut Play) -> Vec<Vec<u8>> {
+fn lists(play: &mut Play) -> Vec<String> {
     let lists = LISTS.map(|list| {
         play.play(&format!("> 1 {list}"));
-        play.peer.receive_line().expect("a line comes").1
+        play.receive_line()
     });
     lists.to_vec()
 }
@@ -53,8 +52,8 @@ fn lists_are_the_same_on_every_connection_and_whatever_was_asked_before() {
             assert!(lists(&mut one) == first);
         }
         assert!(lists(&mut other) == first);
-        one.peer.ends_well();
-        other.peer.ends_well();
+        one.ends_well();
+        other.ends_well();
     }
 }
 
@@ -69,7 +68,7 @@ fn pages_have_one_scope_and_the_last_has_no_cursor() {
         let mut hints = Vec::new();
         loop {
             play.play(&format!("> 1 {list} {params}"));
-            let page = play.peer.receive()["result"].take();
+            let page = play.receive()["result"].take();
             hints.push((page.get("ttlMs").cloned(), page.get("cacheScope").cloned()));
             match page.get("nextCursor") {
                 Some(cursor) => params["cursor"] = json!(cursor.as_str().expect("text")),
@@ -88,7 +87,7 @@ fn pages_have_one_scope_and_the_last_has_no_cursor() {
                 "> 2 {list} {{\"cursor\": {cursor}}}\n< 2 error -32602"
             ));
         }
-        play.peer.ends_well();
+        play.ends_well();
     }
 }
 
@@ -112,70 +111,7 @@ fn what_may_be_kept_says_how_long() {
     modern.play(&format!(
         "> 1 prompts/get {{\"name\": \"test_simple_prompt\"}}\n< 1 ok {no_hint}"
     ));
-    modern.peer.ends_well();
-}
-
-/// Covers B-070, RS01, PR01, CP01.
-#[test]
-fn what_is_not_offered_is_no_method() {
-    check(
-        r#"
-        > 1 resources/list
-        < 1 error -32601
-        > 2 resources/templates/list
-        < 2 error -32601
-        > 3 resources/read {"uri": "x:1"}
-        < 3 error -32601
-        > 4 prompts/list
-        < 4 error -32601
-        > 5 prompts/get {"name": "x"}
-        < 5 error -32601
-        > 6 completion/complete {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "x", "value": ""}}
-        < 6 error -32601
-        > 7 tools/list
-        < 7 ok
-        "#,
-    );
-}
-
-/// Covers B-327, B-329, B-331, RS02, RS03, EC04, EC08.
-#[test]
-fn a_uri_is_matched_as_it_is_given_and_its_variables_are_decoded_once() {
-    for (opened, code) in [(BOTH[0], -32002), (BOTH[1], -32602)] {
-        let mut play = play(opened);
-        for (given, id) in [
-            ("a%20b", "a b"),
-            ("%2520", "%20"),
-            ("a%2Fb", "a/b"),
-            ("%C3%A9", "é"),
-        ] {
-            play.play(&format!(
-                r#"
-                > 1 resources/read {{"uri": "test://template/{given}/data"}}
-                < 1 ok {{"contents": [{{"uri": "test://template/{given}/data", "text": "~\"id\":\"{id}\""}}]}}
-                "#
-            ));
-        }
-        for missing in [
-            "test://template/a/b/data",
-            "test://template//data",
-            "test://template/%zz/data",
-            "TEST://static-text",
-            "test://STATIC-TEXT",
-            "test://static-text/",
-            "test://static%2Dtext",
-            "nonsense",
-            "",
-        ] {
-            play.play(&format!(
-                r#"
-                > 2 resources/read {{"uri": "{missing}"}}
-                < 2 error {code} {{"data": {{"uri": "{missing}"}}}}
-                "#
-            ));
-        }
-        play.peer.ends_well();
-    }
+    modern.ends_well();
 }
 
 /// Changes the list of tools, and hears these notices of it and no others.
@@ -184,14 +120,14 @@ fn hears(play: &mut Play, expected: &[Value]) {
     let mut notices = Vec::new();
     let mut is_changed = false;
     while !is_changed || notices.len() < expected.len() {
-        let message = play.peer.receive();
+        let message = play.receive();
         match message.get("id") {
             Some(id) => is_changed = id == "change",
             None => notices.push(message),
         }
     }
     assert_eq!(notices, expected);
-    play.peer.is_silent_for(Duration::from_millis(50));
+    play.play("- 50");
 }
 
 /// Covers A-19, B-138, S01, S02, S03, S05, S09, S11, S12, TL13.
@@ -203,7 +139,7 @@ fn a19_a_change_is_told_to_whom_it_may_be_told() {
         &mut legacy,
         &[json!({ "jsonrpc": "2.0", "method": changed, "params": {} })],
     );
-    legacy.peer.ends_well();
+    legacy.ends_well();
 
     let mut modern = play(Opened::Modern);
     hears(&mut modern, &[]);
@@ -229,8 +165,8 @@ fn a19_a_change_is_told_to_whom_it_may_be_told() {
     hears(&mut modern, &told(&[json!(9), json!("9")]));
     modern.play("> notifications/cancelled {\"requestId\": 9}\n-");
     hears(&mut modern, &told(&[json!("9")]));
-    modern.peer.close_stdin();
-    let last = modern.peer.rest();
+    modern.play("! eof");
+    let last = modern.rest();
     let mut ids: Vec<_> = last.iter().map(|result| result["id"].to_string()).collect();
     ids.sort();
     assert_eq!(

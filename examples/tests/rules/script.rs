@@ -1,218 +1,67 @@
-//! Conversations with a process, as text.
-//!
-//! ```text
-//! > 1 tools/list {…}             a request, as the client's era has it
-//! > 1 call echo {…}              … a call of a tool; without arguments there are none
-//! >> 1 tools/list {…}            … always as 2026-07-28 has it
-//! > notifications/cancelled {…}  a notification
-//! > raw …                        any line
-//! < 1 ok {…}                     the next line is a result that has at least these members
-//! < 1 text "…"                   … the result of a tool with this text
-//! < 1 failed "…"                 … the same, but it says that it failed, and nothing else
-//! < 1 error -32602 {…}           … an error
-//! < notifications/progress {…}   … a notification
-//! < elicitation/create {…}       … a request, to which `> answer {…}` is the answer
-//! -                              nothing: the next line answers what is asked now
-//! ```
-//!
-//! A member that is `"absent"` there is not in the line; a text that begins with `~` is part of
-//! that in the line.
+//! Conversations with an example, in the words of the cases in `xtask/src/edges/servers.txt`.
 
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::support::{Peer, initialize, modern};
-
-/// How the client has opened.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Opened {
-    /// Not at all.
-    Not,
-    Legacy(&'static str),
-    Modern,
-}
+pub(crate) use crate::edges::cases::Opened;
+use crate::edges::pipes::Process;
+use crate::edges::play::Side;
 
 pub(crate) const BOTH: [Opened; 2] = [Opened::Legacy("2025-11-25"), Opened::Modern];
 
-pub(crate) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-
-/// Plays a script against the fixture, in either era.
-pub(crate) fn check(script: &str) {
-    for opened in BOTH {
-        check_as(opened, &[], script);
-    }
-}
-
-/// Plays a script against the fixture, which has to end well.
-pub(crate) fn check_as(opened: Opened, args: &[&str], script: &str) {
-    let mut play = Play::new(&mut crate::support::fixture(args), opened, json!({}));
-    play.play(script);
-    play.peer.ends_well();
-}
-
 /// A program and the client that talks to it.
 pub(crate) struct Play {
-    pub(crate) peer: Peer,
+    play: crate::edges::play::Play<'static>,
     opened: Opened,
-    capabilities: Value,
-    /// The id of the last request of the server.
-    asked: Value,
 }
-
-type Check = Result<(), String>;
 
 impl Play {
     pub(crate) fn new(program: &mut Command, opened: Opened, capabilities: Value) -> Self {
-        let mut peer = Peer::spawn(program);
-        if let Opened::Legacy(version) = opened {
-            let mut handshake = initialize(version);
-            handshake["params"]["capabilities"] = capabilities.clone();
-            peer.send(&handshake);
-            assert_eq!(peer.receive()["result"]["protocolVersion"], version);
-            peer.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        }
-        Self {
-            peer,
-            opened,
+        let (process, mut pipes) = Process::start(program).expect("the example starts");
+        pipes.read();
+        let side = Side::Server {
+            process,
             capabilities,
-            asked: Value::Null,
-        }
+            fit: &(),
+        };
+        let mut play = crate::edges::play::Play::new(pipes, opened, side);
+        play.open().expect("the example speaks the revision");
+        Self { play, opened }
     }
 
     pub(crate) fn play(&mut self, script: &str) {
-        for (at, line) in (1..).zip(script.lines().map(str::trim)) {
-            let played = match line.split_once(' ') {
-                _ if line.is_empty() => Ok(()),
-                Some((">", said)) => self.say(said, self.opened == Opened::Modern),
-                Some((">>", said)) => self.say(said, true),
-                Some(("<", expected)) => self.hear(expected),
-                _ if line == "-" => self.silence(),
-                _ => Err("no such line".to_owned()),
-            };
-            played.unwrap_or_else(|why| panic!("{:?}, line {at}: {line}\n  {why}", self.opened));
-        }
+        let steps = script
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty());
+        let steps: Vec<_> = steps.map(str::to_owned).collect();
+        let played = self.play.play(&steps);
+        played.unwrap_or_else(|wrong| panic!("{:?}: {}\n  {}", self.opened, wrong.step, wrong.why));
     }
 
-    fn say(&mut self, said: &str, is_modern: bool) -> Check {
-        if let Some(raw) = said.strip_prefix("raw ") {
-            self.peer.write(format!("{raw}\n").as_bytes());
-            return Ok(());
-        }
-        if let Some(answer) = said.strip_prefix("answer ") {
-            let result = parse(answer);
-            let answer = json!({ "jsonrpc": "2.0", "id": self.asked, "result": result });
-            self.peer.send(&answer);
-            return Ok(());
-        }
-        let mut message = json!({ "jsonrpc": "2.0" });
-        let (first, rest) = said.split_once(' ').unwrap_or((said, ""));
-        let (method, params) = match first.contains('/') {
-            true => (first, rest),
-            false => {
-                message["id"] = id(first);
-                rest.split_once(' ').unwrap_or((rest, ""))
-            }
-        };
-        message["method"] = json!(method);
-        if method == "call" {
-            let (tool, arguments) = params.split_once(' ').unwrap_or((params, ""));
-            message["method"] = json!("tools/call");
-            message["params"]["name"] = json!(tool);
-            if !arguments.is_empty() {
-                message["params"]["arguments"] = parse(arguments);
-            }
-        } else if !params.is_empty() {
-            message["params"] = parse(params);
-        }
-        let takes_metadata = message
-            .get("params")
-            .is_none_or(|params| params.is_object() && !params["_meta"].is_number());
-        if is_modern && takes_metadata && message.get("id").is_some() {
-            message = modern(message);
-            let meta = &mut message["params"]["_meta"];
-            meta["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
-        }
-        self.peer.send(&message);
-        Ok(())
+    pub(crate) fn receive(&mut self) -> Value {
+        self.play.receive().expect("a line comes").message
     }
 
-    fn hear(&mut self, expected: &str) -> Check {
-        let heard = self.peer.receive();
-        let (first, rest) = expected.split_once(' ').unwrap_or((expected, "{}"));
-        let fits = if first.contains('/') {
-            self.asked = heard["id"].clone();
-            heard["method"] == first && contains(&heard["params"], &parse(rest))
-        } else {
-            let (verb, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-            heard["id"] == id(first) && is(verb, rest, &heard)?
-        };
-        if fits {
-            return Ok(());
-        }
-        Err(format!("heard instead: {heard}"))
+    pub(crate) fn receive_line(&mut self) -> String {
+        self.play.receive().expect("a line comes").text
     }
 
-    fn silence(&mut self) -> Check {
-        // What nobody may ask any more is answered at once as well.
-        self.say("\"fence\" ping", false)?;
-        let heard = self.peer.receive();
-        if heard["id"] == "fence" {
-            return Ok(());
-        }
-        Err(format!("heard: {heard}"))
+    /// Whatever still comes until the output ends.
+    pub(crate) fn rest(&mut self) -> Vec<Value> {
+        let rest = std::iter::from_fn(|| self.play.receive().ok());
+        rest.map(|heard| heard.message).collect()
     }
-}
 
-/// Whether a reply is what was expected of it.
-fn is(verb: &str, expected: &str, reply: &Value) -> Result<bool, String> {
-    let result = &reply["result"];
-    Ok(match verb {
-        "ok" if expected.is_empty() => result.is_object(),
-        "ok" => result.is_object() && contains(result, &parse(expected)),
-        "text" => {
-            let text = json!({ "content": [{ "text": parse(expected) }], "isError": "absent" });
-            contains(result, &text)
-        }
-        "failed" => {
-            let content = json!([{ "text": parse(expected) }]);
-            let failed =
-                json!({ "content": content, "isError": true, "structuredContent": "absent" });
-            contains(result, &failed)
-        }
-        "error" => {
-            let (code, members) = expected.split_once(' ').unwrap_or((expected, "{}"));
-            let code: i64 = code.parse().map_err(|_| "no code")?;
-            reply["error"]["code"] == code && contains(&reply["error"], &parse(members))
-        }
-        _ => return Err("no such expectation".to_owned()),
-    })
-}
+    /// Peak memory of the process so far, in bytes.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_memory(&self) -> u64 {
+        self.play.peak_memory().expect("it can be seen")
+    }
 
-fn id(word: &str) -> Value {
-    serde_json::from_str(word).unwrap_or_else(|_| json!(word))
-}
-
-fn parse(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|why| panic!("{text}: {why}"))
-}
-
-/// Whether a value has at least the members of another.
-pub(crate) fn contains(whole: &Value, part: &Value) -> bool {
-    match (whole, part) {
-        (Value::Object(whole), Value::Object(part)) => {
-            part.iter().all(|(key, part)| match whole.get(key) {
-                Some(whole) => contains(whole, part),
-                None => part == "absent",
-            })
-        }
-        (Value::Array(whole), Value::Array(part)) => {
-            whole.len() == part.len() && whole.iter().zip(part).all(|(a, b)| contains(a, b))
-        }
-        (Value::String(whole), Value::String(part)) => match part.strip_prefix('~') {
-            Some(part) => whole.contains(part),
-            None => whole == part,
-        },
-        (whole, part) => whole == part,
+    /// Closes stdin and expects that the process ends well, without another word.
+    pub(crate) fn ends_well(self) {
+        self.play.close().expect("it ends well");
     }
 }
