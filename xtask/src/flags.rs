@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::fuzz::is_target;
+
 /// What one task is called, what it does and which flags it has: the table that `usage` prints.
 struct Entry {
     name: &'static str,
@@ -49,6 +51,14 @@ const TASKS: &[Entry] = &[
         ],
     },
     Entry {
+        name: "fuzz",
+        about: "made-up input for everything that reads what a peer sends; with a TARGET, for that one: lines, jsonrpc, server, client, headers, events",
+        flags: &[
+            ("--seconds N", "how long for each target (60)"),
+            ("--smoke", "all of them, for a few seconds each"),
+        ],
+    },
+    Entry {
         name: "interop",
         about: "the official SDKs, over stdio and HTTP: their clients with the examples, our client with their servers",
         flags: &[
@@ -86,6 +96,7 @@ pub(crate) enum Task {
     Conformance(ConformanceFlags),
     CoverageTable,
     Fairness(FairnessFlags),
+    Fuzz(FuzzFlags),
     Interop(InteropFlags),
     Release,
     /// Started by `interop` between a client and a server; not for people.
@@ -117,6 +128,14 @@ pub(crate) struct FairnessFlags {
     pub(crate) server: Option<PathBuf>,
 }
 
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FuzzFlags {
+    /// The only one that is run; all of them without.
+    pub(crate) target: Option<String>,
+    pub(crate) seconds: u32,
+    pub(crate) smoke: bool,
+}
+
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct InteropFlags {
     pub(crate) only: Vec<String>,
@@ -144,6 +163,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         "conformance" => conformance(words).map(Task::Conformance),
         "coverage-table" => words.end().map(|()| Task::CoverageTable),
         "fairness" => fairness(words).map(Task::Fairness),
+        "fuzz" => fuzz(words).map(Task::Fuzz),
         "interop" => interop(words).map(Task::Interop),
         "interop-spy" => spy(words).map(Task::Spy),
         "release" => release(words).map(|()| Task::Release),
@@ -218,6 +238,23 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
     }
     if flags.calls <= flags.share || flags.share == 0 {
         return Err("`--calls` must be more than `--share`, and `--share` more than 0".into());
+    }
+    Ok(flags)
+}
+
+fn fuzz(mut words: Words) -> Result<FuzzFlags, String> {
+    let mut flags = FuzzFlags {
+        target: None,
+        seconds: 60,
+        smoke: false,
+    };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--seconds" => flags.seconds = words.value(&word)?,
+            "--smoke" => flags.smoke = true,
+            name if is_target(name) => flags.target = Some(word),
+            _ => return Err(unknown(&word)),
+        }
     }
     Ok(flags)
 }
@@ -312,6 +349,10 @@ mod tests {
             (flags.cap, flags.share, flags.calls, flags.release),
             (8, 4, 10, true)
         );
+        let Ok(Task::Fuzz(flags)) = words("fuzz lines --seconds 9") else {
+            panic!("it parses");
+        };
+        assert_eq!((flags.target.as_deref(), flags.seconds), (Some("lines"), 9));
         let only = vec!["py2".to_owned(), "echo".to_owned()];
         let servers = None;
         assert_eq!(
@@ -330,5 +371,6 @@ mod tests {
             Err("`--cap` cannot be `x`".into())
         );
         assert!(words("fairness --share 0").is_err());
+        assert_eq!(words("fuzz line"), Err("no flag `line` here".into()));
     }
 }

@@ -15,6 +15,7 @@ mod coverage;
 #[cfg(unix)]
 mod fairness;
 mod flags;
+mod fuzz;
 mod interop;
 mod listener;
 mod release;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
             eprintln!("xtask: fairness is measured over Unix sockets");
             ExitCode::FAILURE
         }
+        Task::Fuzz(flags) => fuzz::run(&flags),
         Task::Interop(flags) => interop::run(&flags),
         Task::Spy(flags) => interop::spy::run(&flags),
         Task::Release => release::run(),
