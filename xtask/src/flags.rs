@@ -81,6 +81,11 @@ const TASKS: &[Entry] = &[
         )],
     },
     Entry {
+        name: "schedules",
+        about: "the server's locks, counters and shutdown in one order of events after another, on shuttle",
+        flags: &[("--runs N", "orders for each test, of two kinds (500)")],
+    },
+    Entry {
         name: "tidy",
         about: "who may depend on whom, and the other rules of this repository that no compiler checks",
         flags: &[],
@@ -99,6 +104,7 @@ pub(crate) enum Task {
     Fuzz(FuzzFlags),
     Interop(InteropFlags),
     Release,
+    Schedules(SchedulesFlags),
     /// Started by `interop` between a client and a server; not for people.
     Spy(SpyFlags),
     Tidy,
@@ -143,6 +149,11 @@ pub(crate) struct InteropFlags {
 }
 
 #[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SchedulesFlags {
+    pub(crate) runs: usize,
+}
+
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SpyFlags {
     /// Folder that gets one record per server process.
     pub(crate) records: PathBuf,
@@ -165,6 +176,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         "fairness" => fairness(words).map(Task::Fairness),
         "fuzz" => fuzz(words).map(Task::Fuzz),
         "interop" => interop(words).map(Task::Interop),
+        "schedules" => schedules(words).map(Task::Schedules),
         "interop-spy" => spy(words).map(Task::Spy),
         "release" => release(words).map(|()| Task::Release),
         "tidy" => words.end().map(|()| Task::Tidy),
@@ -276,6 +288,17 @@ fn release(mut words: Words) -> Result<(), String> {
         Some(flag) if flag != "--dry-run" => Err(unknown(&flag)),
         _ => words.end(),
     }
+}
+
+fn schedules(mut words: Words) -> Result<SchedulesFlags, String> {
+    let mut flags = SchedulesFlags { runs: 500 };
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--runs" => flags.runs = words.value(&flag)?,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    Ok(flags)
 }
 
 fn spy(mut words: Words) -> Result<SpyFlags, String> {

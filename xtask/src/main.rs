@@ -19,6 +19,7 @@ mod fuzz;
 mod interop;
 mod listener;
 mod release;
+mod schedules;
 mod source;
 mod steps;
 mod tidy;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         }
         Task::Fuzz(flags) => fuzz::run(&flags),
         Task::Interop(flags) => interop::run(&flags),
+        Task::Schedules(flags) => schedules::run(&flags),
         Task::Spy(flags) => interop::spy::run(&flags),
         Task::Release => release::run(),
         Task::Tidy => tidy::run(),
