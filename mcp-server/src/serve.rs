@@ -400,8 +400,13 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             Event::Done(call, outcome) if self.events.is_empty() => {
                 self.connection.reply(call, outcome);
             }
-            // What the call has told before comes first.
-            end => self.events.push(end),
+            end => {
+                if let Event::Down(_) = end {
+                    self.calls.counters.cancelled();
+                }
+                // What the call has told before comes first.
+                self.events.push(end);
+            }
         }
     }
 

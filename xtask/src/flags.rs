@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::fuzz::is_target;
+
 /// What one task is called, what it does and which flags it has: the table that `usage` prints.
 struct Entry {
     name: &'static str,
@@ -77,6 +79,14 @@ const TASKS: &[Entry] = &[
         ],
     },
     Entry {
+        name: "fuzz",
+        about: "made-up input for everything that reads what a peer sends; with a TARGET, for that one: lines, jsonrpc, server, client, headers, events",
+        flags: &[
+            ("--seconds N", "how long for each target (60)"),
+            ("--smoke", "all of them, for a few seconds each"),
+        ],
+    },
+    Entry {
         name: "interop",
         about: "the official SDKs, over stdio and HTTP: their clients with the examples, our client with their servers",
         flags: &[
@@ -99,6 +109,11 @@ const TASKS: &[Entry] = &[
         )],
     },
     Entry {
+        name: "schedules",
+        about: "the server's locks, counters and shutdown in one order of events after another, on shuttle",
+        flags: &[("--runs N", "orders for each test, of two kinds (500)")],
+    },
+    Entry {
         name: "tidy",
         about: "who may depend on whom, and the other rules of this repository that no compiler checks",
         flags: &[],
@@ -117,8 +132,10 @@ pub(crate) enum Task {
     EdgeServer(Vec<String>),
     EdgeTable(EdgeFlags),
     Fairness(FairnessFlags),
+    Fuzz(FuzzFlags),
     Interop(InteropFlags),
     Release,
+    Schedules(SchedulesFlags),
     /// Started by `interop` between a client and a server; not for people.
     Spy(SpyFlags),
     Tidy,
@@ -161,10 +178,23 @@ pub(crate) struct FairnessFlags {
     pub(crate) server: Option<PathBuf>,
 }
 
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FuzzFlags {
+    /// The only one that is run; all of them without.
+    pub(crate) target: Option<String>,
+    pub(crate) seconds: u32,
+    pub(crate) smoke: bool,
+}
+
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct InteropFlags {
     pub(crate) only: Vec<String>,
     pub(crate) servers: Option<PathBuf>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SchedulesFlags {
+    pub(crate) runs: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -190,7 +220,9 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         "edge-server" => Ok(Task::EdgeServer(words.0.collect())),
         "edge-table" => edge_table(words).map(Task::EdgeTable),
         "fairness" => fairness(words).map(Task::Fairness),
+        "fuzz" => fuzz(words).map(Task::Fuzz),
         "interop" => interop(words).map(Task::Interop),
+        "schedules" => schedules(words).map(Task::Schedules),
         "interop-spy" => spy(words).map(Task::Spy),
         "release" => release(words).map(|()| Task::Release),
         "tidy" => words.end().map(|()| Task::Tidy),
@@ -302,6 +334,23 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
     Ok(flags)
 }
 
+fn fuzz(mut words: Words) -> Result<FuzzFlags, String> {
+    let mut flags = FuzzFlags {
+        target: None,
+        seconds: 60,
+        smoke: false,
+    };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--seconds" => flags.seconds = words.value(&word)?,
+            "--smoke" => flags.smoke = true,
+            name if is_target(name) => flags.target = Some(word),
+            _ => return Err(unknown(&word)),
+        }
+    }
+    Ok(flags)
+}
+
 fn interop(mut words: Words) -> Result<InteropFlags, String> {
     let mut flags = InteropFlags::default();
     while let Some(flag) = words.next() {
@@ -319,6 +368,17 @@ fn release(mut words: Words) -> Result<(), String> {
         Some(flag) if flag != "--dry-run" => Err(unknown(&flag)),
         _ => words.end(),
     }
+}
+
+fn schedules(mut words: Words) -> Result<SchedulesFlags, String> {
+    let mut flags = SchedulesFlags { runs: 500 };
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--runs" => flags.runs = words.value(&flag)?,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    Ok(flags)
 }
 
 fn spy(mut words: Words) -> Result<SpyFlags, String> {
@@ -392,6 +452,10 @@ mod tests {
             (flags.cap, flags.share, flags.calls, flags.release),
             (8, 4, 10, true)
         );
+        let Ok(Task::Fuzz(flags)) = words("fuzz lines --seconds 9") else {
+            panic!("it parses");
+        };
+        assert_eq!((flags.target.as_deref(), flags.seconds), (Some("lines"), 9));
         let only = vec!["py2".to_owned(), "echo".to_owned()];
         let servers = None;
         assert_eq!(
@@ -410,5 +474,6 @@ mod tests {
             Err("`--cap` cannot be `x`".into())
         );
         assert!(words("fairness --share 0").is_err());
+        assert_eq!(words("fuzz line"), Err("no flag `line` here".into()));
     }
 }

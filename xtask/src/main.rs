@@ -17,9 +17,11 @@ mod edges;
 #[cfg(unix)]
 mod fairness;
 mod flags;
+mod fuzz;
 mod interop;
 mod listener;
 mod release;
+mod schedules;
 mod source;
 mod steps;
 mod tidy;
@@ -55,7 +57,9 @@ fn main() -> ExitCode {
             eprintln!("xtask: fairness is measured over Unix sockets");
             ExitCode::FAILURE
         }
+        Task::Fuzz(flags) => fuzz::run(&flags),
         Task::Interop(flags) => interop::run(&flags),
+        Task::Schedules(flags) => schedules::run(&flags),
         Task::Spy(flags) => interop::spy::run(&flags),
         Task::Release => release::run(),
         Task::Tidy => tidy::run(),
