@@ -27,6 +27,10 @@ const VALUES: usize = 20_000;
 /// Schemas that are open at once, each within another or referred to by it.
 const OPEN: usize = 20_000;
 
+/// Tools whose schemas are known. Beyond it all are forgotten until they are listed again, so
+/// that a server that lists ever others cannot fill the memory.
+const TOOLS: usize = 10_000;
+
 /// Room for as many, and more.
 const STACK: usize = 64 << 20;
 
@@ -70,10 +74,14 @@ impl Outputs {
     fn learn(&self, tools: &[Tool]) {
         let mut known = self.lock();
         for tool in tools {
-            match &tool.output_schema {
-                Some(schema) => known.insert(tool.name.clone(), Schema::new(schema)),
-                None => known.remove(&tool.name),
+            let Some(schema) = &tool.output_schema else {
+                known.remove(&tool.name);
+                continue;
             };
+            if known.len() >= TOOLS {
+                known.clear();
+            }
+            known.insert(tool.name.clone(), Schema::new(schema));
         }
     }
 

@@ -662,7 +662,7 @@ impl ClientConnection {
         let id = ReplyId::Known(id);
         let message = ClientMessage::Response { id, outcome };
         match batch {
-            Some(batch) => self.batches.reply(batch, message),
+            Some(batch) => self.batches.reply(batch, message, ClientMessage::failed),
             None => self.send(message),
         }
     }

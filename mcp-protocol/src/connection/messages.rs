@@ -43,6 +43,16 @@ macro_rules! messages {
             Batch(Vec<$name>),
         }
 
+        impl $name {
+            /// The same reply with an error for its outcome.
+            pub(super) fn failed(self, error: ErrorObject) -> Self {
+                match self {
+                    Self::Response { id, .. } => Self::Response { id, outcome: Err(error) },
+                    other => other,
+                }
+            }
+        }
+
         impl Encode for $name {
             fn outcome(&self) -> Option<Result<(), ErrorCode>> {
                 match self {

@@ -668,7 +668,7 @@ impl ServerConnection {
 
     fn answer(&mut self, message: ServerMessage, about: Option<RequestId>, batch: Option<BatchId>) {
         match batch {
-            Some(batch) => self.batches.reply(batch, message),
+            Some(batch) => self.batches.reply(batch, message, ServerMessage::failed),
             None => self.send(message, about),
         }
     }
