@@ -152,7 +152,7 @@ impl Display for Closed {
             write!(f, " ({error})")?;
         }
         let lines: Vec<_> = self.stderr.lines().collect();
-        match &lines[lines.len().saturating_sub(SHOWN)..] {
+        match lines.rchunks(SHOWN).next().unwrap_or_default() {
             [] => Ok(()),
             last => write!(f, "; its standard error ends:\n{}", last.join("\n")),
         }

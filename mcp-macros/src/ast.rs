@@ -123,9 +123,9 @@ pub(crate) fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::new();
     for (at, &letter) in letters.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| letters[before]);
+        let before = at.checked_sub(1).and_then(|before| letters.get(before));
         let ends_word = before.is_some_and(|c| c.is_lowercase() || c.is_ascii_digit());
-        let ends_capitals = before.is_some_and(char::is_uppercase)
+        let ends_capitals = before.is_some_and(|c| c.is_uppercase())
             && letters.get(at + 1).is_some_and(|c| c.is_lowercase());
         if letter.is_uppercase() && (ends_word || ends_capitals) {
             out.push('_');

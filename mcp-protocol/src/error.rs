@@ -161,8 +161,9 @@ impl std::error::Error for ErrorObject {}
 /// more than it cost its sender.
 pub(crate) fn brief(text: &str) -> Cow<'_, str> {
     const MOST: usize = 100;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}\u{2026}", &text[..end]).into(),
+    let cut = text.char_indices().nth(MOST);
+    match cut.and_then(|(end, _)| text.get(..end)) {
+        Some(cut) => format!("{cut}\u{2026}").into(),
         None => text.into(),
     }
 }

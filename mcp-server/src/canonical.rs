@@ -92,12 +92,12 @@ impl Reader<'_> {
     fn string(&mut self) -> Option<String> {
         self.peek();
         let mut escaped = false;
-        let end = self.0[1..].find(|letter| {
+        let end = self.0.get(1..)?.find(|letter| {
             let end = letter == '"' && !escaped;
             escaped = letter == '\\' && !escaped;
             end
         })?;
-        let (text, rest) = self.0.split_at(end + 2);
+        let (text, rest) = self.0.split_at_checked(end + 2)?;
         self.0 = rest;
         let text: String = serde_json::from_str(text).ok()?;
         serde_json::to_string(&text).ok()
@@ -110,7 +110,7 @@ impl Reader<'_> {
     }
 
     fn skip(&mut self) {
-        self.0 = &self.0[1..];
+        self.0 = self.0.get(1..).unwrap_or_default();
     }
 }
 

@@ -128,8 +128,8 @@ impl<D: Clone, T: ?Sized> Registry<D, T> {
 impl<D: Clone, T: ?Sized> Items<D, T> {
     fn page(&self, after: u64, size: usize) -> Page<D> {
         let begin = self.list.partition_point(|item| item.serial <= after);
-        let rest = &self.list[begin..];
-        let page = &rest[..size.min(rest.len())];
+        let rest = self.list.get(begin..).unwrap_or_default();
+        let page = rest.get(..size).unwrap_or(rest);
         Page {
             definitions: page.iter().map(|item| item.definition.clone()).collect(),
             next: match page.last() {

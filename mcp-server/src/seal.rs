@@ -107,7 +107,7 @@ pub(crate) enum Unsealed {
 impl Seal {
     pub(crate) fn close(&self, mut carried: Carried, about: About<'_>) -> Result<String, Unsealed> {
         let subject = subject(about).ok_or(Unsealed::Ambiguous)?;
-        carried.expires = (now() + self.age).as_secs();
+        carried.expires = now().saturating_add(self.age).as_secs();
         let text = serde_json::to_string(&carried).expect("texts and JSON always encode");
         let tag = tag(&self.keys[0], &subject, &text);
         let sealed = format!("{text}.{}", hex(&tag));

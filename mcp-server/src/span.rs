@@ -269,5 +269,5 @@ fn brief(text: &str) -> &str {
 
 fn first(text: &str, letters: usize) -> &str {
     let end = text.char_indices().nth(letters);
-    end.map_or(text, |(end, _)| &text[..end])
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

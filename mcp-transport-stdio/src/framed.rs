@@ -1,6 +1,7 @@
 //! The transport over any pair of byte streams: one read buffer, one write buffer.
 
 use std::io;
+use std::mem;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
@@ -182,10 +183,13 @@ impl<W> FramedSender<W> {
 /// value that is passed on as it came may contain some. Carriage returns too, since there
 /// are peers to which they end a line.
 fn put_on_one_line(message: &mut [u8]) {
-    let mut start = 0;
-    while let Some(found) = memchr2(b'\n', b'\r', &message[start..]) {
-        message[start + found] = b' ';
-        start += found + 1;
+    let mut rest = message;
+    while let Some(found) = memchr2(b'\n', b'\r', rest) {
+        let Some([broken, behind @ ..]) = mem::take(&mut rest).get_mut(found..) else {
+            return;
+        };
+        *broken = b' ';
+        rest = behind;
     }
 }
 

@@ -130,7 +130,7 @@ impl Lines {
 
     /// Takes the bytes up to the next line feed off the buffer, and that with them.
     fn cut(&mut self) -> Option<Bytes> {
-        let Some(found) = memchr(b'\n', &self.buffer[self.scanned..]) else {
+        let Some(found) = memchr(b'\n', self.buffer.get(self.scanned..)?) else {
             self.scanned = self.buffer.len();
             return None;
         };
@@ -139,7 +139,7 @@ impl Lines {
         self.outgrown |= end > KEPT;
         if self.whole > KEPT && end < self.whole / 4 {
             // A slice of it would keep all of a large buffer for as long as a small line is used.
-            let line = Bytes::copy_from_slice(&self.buffer[..end]);
+            let line = Bytes::copy_from_slice(self.buffer.get(..end)?);
             self.buffer.advance(end + 1);
             return Some(line);
         }
@@ -190,8 +190,8 @@ fn content(mut line: Bytes, place: Line) -> Option<Bytes> {
     if place == Line::First && line.starts_with(BYTE_ORDER_MARK) {
         line.advance(BYTE_ORDER_MARK.len());
     }
-    if line.ends_with(b"\r") {
-        line.truncate(line.len() - 1);
+    if let Some(len) = line.strip_suffix(b"\r").map(<[u8]>::len) {
+        line.truncate(len);
     }
     (!line.trim_ascii().is_empty()).then_some(line)
 }

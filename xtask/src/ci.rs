@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod oldest;
+mod panics;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ pub(crate) fn run(flags: &CiFlags) -> ExitCode {
     steps.step("clippy: crates, all features", || {
         clippy(&["--all-targets", "--all-features"], &libraries)
     });
+    steps.step("clippy: panics", || panics::check(&libraries));
     steps.step("tests: outputs are validated", validate);
     steps.step("docs", docs);
     steps.step("bench: counts", bench::check);

@@ -51,7 +51,9 @@ impl Hasher for IdHasher {
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
+            word.iter_mut()
+                .zip(chunk)
+                .for_each(|(to, from)| *to = *from);
             self.write_u64(u64::from_le_bytes(word));
         }
     }

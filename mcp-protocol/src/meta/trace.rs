@@ -49,20 +49,24 @@ impl TraceContext<'_> {
     /// The trace, as 32 hexadecimal digits.
     #[must_use]
     pub fn trace_id(&self) -> &str {
-        &self.parent[3..35]
+        self.field(1)
     }
 
     /// The span of the sender, as 16 hexadecimal digits.
     #[must_use]
     pub fn parent_id(&self) -> &str {
-        &self.parent[36..52]
+        self.field(2)
     }
 
     /// Whether the sender may have recorded its span.
     #[must_use]
     pub fn is_sampled(&self) -> bool {
-        let flags = u8::from_str_radix(&self.parent[53..55], 16);
+        let flags = u8::from_str_radix(self.field(3), 16);
         flags.is_ok_and(|flags| flags & 1 == 1)
+    }
+
+    fn field(&self, number: usize) -> &str {
+        self.parent.split('-').nth(number).unwrap_or_default()
     }
 }
 

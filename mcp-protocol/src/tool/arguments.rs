@@ -279,8 +279,9 @@ fn message(error: &serde_json::Error) -> String {
 }
 
 fn shorten(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+    let cut = text.char_indices().nth(limit);
+    match cut.and_then(|(end, _)| text.get(..end)) {
+        Some(cut) => format!("{cut}…"),
         None => text.to_owned(),
     }
 }
@@ -318,15 +319,15 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// How many letters must be put in, taken out or replaced to make one word of the other.
 fn distance(from: &[char], to: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
+    // From the beginning of `from` to each beginning of `to` but the empty one.
+    let mut row: Vec<usize> = (1..=to.len()).collect();
     for (i, a) in from.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
+        let (mut diagonal, mut left) = (i, i + 1);
+        for (above, b) in row.iter_mut().zip(to) {
             let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+            left = replaced.min(*above + 1).min(left + 1);
+            diagonal = std::mem::replace(above, left);
         }
     }
-    row[to.len()]
+    row.last().copied().unwrap_or(from.len())
 }

@@ -57,7 +57,7 @@ pub struct HeaderError {
 ///
 /// # Errors
 ///
-/// When one of them cannot be: clients leave such a tool out.
+/// When one of them cannot be, or there are more than 64: clients leave such a tool out.
 pub fn header_arguments(schema: &RawJson) -> Result<Vec<HeaderArgument>, HeaderError> {
     // Few schemas name a header, so few are read.
     if !schema.as_str().contains(KEYWORD) {
@@ -73,6 +73,11 @@ pub fn header_arguments(schema: &RawJson) -> Result<Vec<HeaderArgument>, HeaderE
 }
 
 const KEYWORD: &str = "x-mcp-header";
+
+/// Headers of one tool, and letters in the name of one. Servers take few headers, and what
+/// keeps headers has bounds of its own, beyond which it panics.
+const MOST: usize = 64;
+const LONGEST: usize = 256;
 
 #[derive(Default)]
 struct Walk<'a> {
@@ -126,6 +131,9 @@ impl<'a> Walk<'a> {
         if !kind.is_some_and(is_primitive) {
             return Err("an argument with a header is no string, integer or boolean");
         }
+        if self.found.len() == MOST {
+            return Err("it is an argument too many with a header");
+        }
         let mut found = self.found.iter();
         if found.any(|other| other.header.eq_ignore_ascii_case(header)) {
             return Err("two arguments have the same header");
@@ -143,7 +151,7 @@ impl<'a> Walk<'a> {
 /// Whether it may stand in the name of a header.
 fn is_token(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !text.is_empty() && text.bytes().all(fits)
+    (1..=LONGEST).contains(&text.len()) && text.bytes().all(fits)
 }
 
 fn is_primitive(kind: &Value) -> bool {
@@ -223,5 +231,21 @@ mod tests {
             assert_eq!(error.path, path);
         }
         assert!(header_arguments(&string.clone().into()).is_err());
+    }
+
+    #[test]
+    fn neither_long_names_nor_many_headers_are_repeated() {
+        let string = |header: &str| json!({ "type": "string", "x-mcp-header": header });
+        let longest = "a".repeat(LONGEST);
+        assert!(of(json!({ "a": string(&longest) })).is_ok());
+        let error = of(json!({ "a": string(&(longest + "a")) }));
+        assert_eq!(error.expect_err("too long").path, "properties.a");
+        let many = |count: usize| {
+            let names = (0..count).map(|n| format!("n{n}"));
+            names.map(|name| (name.clone(), string(&name))).collect()
+        };
+        assert!(of(Value::Object(many(MOST))).is_ok());
+        let error = of(Value::Object(many(MOST + 1)));
+        assert!(error.is_err_and(|error| error.why.contains("too many")));
     }
 }

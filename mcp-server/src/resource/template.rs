@@ -90,23 +90,21 @@ impl UriTemplate {
             variables: Vec::new(),
             steps: Vec::new(),
         };
-        let mut at = 0;
-        while at < text.len() {
-            let rest = &text[at..];
-            let length = if rest.starts_with('{') {
-                let Some(end) = rest.find('}') else {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let at = text.len() - rest.len();
+            if let Some(begun) = rest.strip_prefix('{') {
+                let Some((expression, behind)) = begun.split_once('}') else {
                     let why = "a `{` without its `}`";
                     return Err(TemplateError { at, why });
                 };
-                template.expression(&rest[1..end], at + 1)?;
-                end + 1
+                template.expression(expression, at + 1)?;
+                rest = behind;
             } else {
-                let end = rest.find('{').unwrap_or(rest.len());
-                let literal = literal(&rest[..end], at)?;
-                template.steps.push(Step::Literal(literal));
-                end
-            };
-            at += length;
+                let (before, behind) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
+                template.steps.push(Step::Literal(literal(before, at)?));
+                rest = behind;
+            }
         }
         Ok(template)
     }
@@ -119,10 +117,10 @@ impl UriTemplate {
     fn expression(&mut self, text: &str, at: usize) -> Result<(), TemplateError> {
         let known = OPERATORS.iter().find(|known| text.starts_with(known.sign));
         let operator = known.unwrap_or(&SIMPLE);
-        let begin = operator.sign.len();
+        let names = text.strip_prefix(operator.sign).unwrap_or(text);
         let first = self.variables.len();
-        let mut at = at + begin;
-        for name in text[begin..].split(',') {
+        let mut at = at + operator.sign.len();
+        for name in names.split(',') {
             check_name(name, at)?;
             if self.has_variable(name) {
                 let why = "a variable that was there before";
@@ -402,10 +400,11 @@ fn check_name(name: &str, at: usize) -> Result<(), TemplateError> {
         b'=' | b'!' | b'@' | b'|' => "an operator that RFC 6570 reserves",
         _ => "a letter that no variable's name has",
     };
-    if let Some(place) = name.bytes().position(|byte| !is_letter(byte)) {
+    let mut bytes = name.bytes().enumerate();
+    if let Some((place, byte)) = bytes.find(|(_, byte)| !is_letter(*byte)) {
         return Err(TemplateError {
             at: at + place,
-            why: wrong(name.as_bytes()[place]),
+            why: wrong(byte),
         });
     }
     match name.split('.').any(str::is_empty) {
@@ -440,26 +439,25 @@ fn raw(text: &str) -> Vec<Letter> {
 
 /// The letters of a URI, or where it has a `%` that escapes nothing.
 fn letters(text: &str) -> Result<Vec<Letter>, usize> {
-    let bytes = text.as_bytes();
-    let mut letters = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        if byte == b'%' {
-            let byte = escaped(&bytes[at + 1..]).ok_or(at)?;
-            letters.push(Letter::new(byte, true));
-            at += 3;
-        } else {
-            letters.push(Letter::new(byte, false));
-            at += 1;
-        }
+    let mut letters = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        let letter = match byte {
+            b'%' => Letter::new(
+                escaped(bytes.by_ref().map(|(_, digit)| digit)).ok_or(at)?,
+                true,
+            ),
+            byte => Letter::new(byte, false),
+        };
+        letters.push(letter);
     }
     Ok(letters)
 }
 
-/// The byte that two hexadecimal digits stand for.
-fn escaped(digits: &[u8]) -> Option<u8> {
-    let digit = |index: usize| char::from(*digits.get(index)?).to_digit(16);
-    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
+/// The byte that the next two hexadecimal digits stand for.
+fn escaped(mut digits: impl Iterator<Item = u8>) -> Option<u8> {
+    let mut digit = || char::from(digits.next()?).to_digit(16);
+    u8::try_from(digit()? << 4 | digit()?).ok()
 }
 
 /// Letters that mean something in a URI: RFC 3986, section 2.2.

@@ -304,11 +304,14 @@ fn pointer(reference: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
-        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match (byte, hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
-            (b'%', Some(decoded)) => {
+        let decoded = after.split_first_chunk::<2>().and_then(|(hex, behind)| {
+            let hex = std::str::from_utf8(hex).ok()?;
+            Some((u8::from_str_radix(hex, 16).ok()?, behind))
+        });
+        match (byte, decoded) {
+            (b'%', Some((decoded, behind))) => {
                 bytes.push(decoded);
-                rest = &after[2..];
+                rest = behind;
             }
             _ => {
                 bytes.push(byte);

@@ -190,7 +190,8 @@ pub(super) async fn whole(
 /// Why a response is no answer.
 pub(super) fn unusable(response: &Response<Bytes>) -> NoAnswer {
     let body = response.body();
-    let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]);
+    let body = body.chunks(SHOWN).next().unwrap_or_default();
+    let body = String::from_utf8_lossy(body);
     let body = body.trim().escape_debug().to_string();
     let mut text = format!("the server answered {}", response.status());
     for part in [kind(response), &body] {

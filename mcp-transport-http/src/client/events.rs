@@ -57,24 +57,23 @@ impl Events {
     }
 
     /// Takes what was read.
-    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<(), TooLong> {
-        while let Some(first) = bytes.first() {
-            if std::mem::take(&mut self.returned) && *first == b'\n' {
-                bytes = &bytes[1..];
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            if std::mem::take(&mut self.returned) && piece == b"\n" {
                 continue;
             }
-            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let text = &bytes[..end.unwrap_or(bytes.len())];
+            let (text, end) = match piece {
+                [text @ .., end @ (b'\n' | b'\r')] => (text, Some(*end)),
+                text => (text, None),
+            };
             if self.line.len() + self.event.data.len() + text.len() > self.most {
                 return Err(TooLong);
             }
             self.line.extend_from_slice(text);
-            let Some(end) = end else {
-                return Ok(());
-            };
-            self.returned = bytes[end] == b'\r';
-            bytes = &bytes[end + 1..];
-            self.end_line();
+            if let Some(end) = end {
+                self.returned = end == b'\r';
+                self.end_line();
+            }
         }
         Ok(())
     }

@@ -130,7 +130,9 @@ mod tests {
                 json!({ "type": "object", "properties": { "region": region } }),
             )
         };
-        let tools = vec![tool("good", "Region"), tool("bad", "My Region")];
+        let endless = "a".repeat(1 << 16);
+        let tools = [("good", "Region"), ("bad", "My Region"), ("ugly", &endless)];
+        let tools = tools.map(|(name, header)| tool(name, header)).into();
         let left = Parameters::default().learn(ListToolsResult::new(tools));
         let left = left.expect("one is left out").tools;
         assert_eq!(left.len(), 1);

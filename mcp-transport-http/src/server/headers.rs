@@ -142,7 +142,8 @@ pub(super) fn check_notification(
     let params = notification.params.as_ref();
     let params = params.and_then(|params| params.decode::<Value>().ok());
     let params = params.unwrap_or_default();
-    let said = params["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str();
+    let said = params.pointer("/_meta/io.modelcontextprotocol~1protocolVersion");
+    let said = said.and_then(Value::as_str);
     if differs(text(headers, VERSION)?, said) {
         return Err(mismatch(VERSION, "is not the revision of the notification"));
     }

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::{Buf as _, BytesMut};
+use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
@@ -88,8 +88,7 @@ impl AsyncRead for Socket {
     ) -> Poll<io::Result<()>> {
         if !self.ahead.is_empty() {
             let bytes = self.ahead.len().min(into.remaining());
-            into.put_slice(&self.ahead[..bytes]);
-            self.ahead.advance(bytes);
+            into.put_slice(&self.ahead.split_to(bytes));
             return Poll::Ready(Ok(()));
         }
         let before = into.filled().len();

@@ -5,7 +5,6 @@ use std::fmt::{self, Debug, Formatter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// What becomes of the lines that a server writes to standard error.
@@ -66,25 +65,24 @@ pub(super) async fn drain(
     command: String,
 ) {
     let mut line = Vec::new();
-    let mut chunk = vec![0; LINE];
     let mut held = Vec::new();
     let take = |line: &[u8]| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         stderr.take(&command, &String::from_utf8_lossy(line));
     };
     loop {
-        let length = source.read(&mut chunk).await.unwrap_or_default();
-        held.extend_from_slice(&chunk[..length]);
+        held.reserve(LINE);
+        let length = source.read_buf(&mut held).await.unwrap_or_default();
         let shown = tail.secrets.hide_in(&mut held, length == 0);
         tail.push(&shown);
-        let mut rest = &shown[..];
-        while let Some(end) = memchr(b'\n', rest) {
-            line.extend_from_slice(&rest[..end]);
-            take(&line);
-            line.clear();
-            rest = &rest[end + 1..];
+        for piece in shown.split_inclusive(|byte| *byte == b'\n') {
+            let text = piece.strip_suffix(b"\n");
+            line.extend_from_slice(text.unwrap_or(piece));
+            if text.is_some() {
+                take(&line);
+                line.clear();
+            }
         }
-        line.extend_from_slice(rest);
         if line.len() > LINE || (length == 0 && !line.is_empty()) {
             take(&line);
             line.clear();
@@ -136,13 +134,10 @@ impl Tail {
     /// The last lines; the first of them is whole, unless there is only one.
     pub(super) fn text(&self) -> String {
         let text = self.lock();
-        let start = text.bytes.len().saturating_sub(KEPT);
-        let mut kept = &text.bytes[start..];
-        if text.cut || start > 0 {
-            let line = memchr(b'\n', kept).map_or(0, |end| end + 1);
-            if line < kept.len() {
-                kept = &kept[line..];
-            }
+        let mut kept = text.bytes.rchunks(KEPT).next().unwrap_or_default();
+        if text.cut || kept.len() < text.bytes.len() {
+            let behind = kept.splitn(2, |byte| *byte == b'\n').nth(1);
+            kept = behind.filter(|behind| !behind.is_empty()).unwrap_or(kept);
         }
         String::from_utf8_lossy(kept).trim_end().to_owned()
     }
@@ -187,9 +182,9 @@ impl Secrets {
             if !is_last && secrets().any(begins) {
                 break;
             }
-            if let Some(secret) = secrets().find(|secret| rest.starts_with(secret)) {
+            if let Some(behind) = secrets().find_map(|secret| rest.strip_prefix(secret)) {
                 shown.extend_from_slice(b"[hidden]");
-                rest = &rest[secret.len()..];
+                rest = behind;
             } else {
                 shown.push(*first);
                 rest = behind;

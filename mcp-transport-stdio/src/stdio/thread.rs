@@ -111,9 +111,10 @@ impl AsyncWrite for ThreadWriter {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let mut buffer = ready!(self.poll_buffer(cx))?;
-        let taken = bytes.len().min(WRITE);
+        let bytes = bytes.chunks(WRITE).next().unwrap_or_default();
+        let taken = bytes.len();
         buffer.clear();
-        buffer.extend_from_slice(&bytes[..taken]);
+        buffer.extend_from_slice(bytes);
         let handed_over = self.hand_over.try_send(buffer);
         Poll::Ready(
             handed_over
