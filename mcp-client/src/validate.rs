@@ -27,9 +27,10 @@ const VALUES: usize = 20_000;
 /// Schemas that are open at once, each within another or referred to by it.
 const OPEN: usize = 20_000;
 
-/// Tools whose schemas are known. Beyond it all are forgotten until they are listed again, so
-/// that a server that lists ever others cannot fill the memory.
+/// Tools whose schemas are known, and bytes of these. Beyond either all are forgotten until they
+/// are listed again, so that a server that lists ever others cannot fill the memory.
 const TOOLS: usize = 10_000;
+const BYTES: usize = 64 << 20;
 
 /// Room for as many, and more.
 const STACK: usize = 64 << 20;
@@ -39,7 +40,7 @@ const DEPTH: usize = 128;
 
 /// The output schemas of the tools that were listed.
 pub(crate) struct Outputs {
-    known: Mutex<HashMap<String, Arc<Schema>>>,
+    known: Mutex<Known>,
     turn: Arc<Semaphore>,
 }
 
@@ -74,19 +75,15 @@ impl Outputs {
     fn learn(&self, tools: &[Tool]) {
         let mut known = self.lock();
         for tool in tools {
-            let Some(schema) = &tool.output_schema else {
-                known.remove(&tool.name);
-                continue;
-            };
-            if known.len() >= TOOLS {
-                known.clear();
+            known.forget(&tool.name);
+            if let Some(schema) = &tool.output_schema {
+                known.learn(&tool.name, schema);
             }
-            known.insert(tool.name.clone(), Schema::new(schema));
         }
     }
 
     async fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
-        let Some(schema) = self.lock().get(tool).cloned() else {
+        let Some(schema) = self.lock().schemas.get(tool).cloned() else {
             return Ok(());
         };
         let output = result.structured_content.clone();
@@ -110,8 +107,32 @@ impl Outputs {
             .unwrap_or_else(|_| Err(format!("its schema takes longer than {LONGEST:?}")))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Schema>>> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// By the names of their tools.
+#[derive(Default)]
+struct Known {
+    schemas: HashMap<String, Arc<Schema>>,
+    bytes: usize,
+}
+
+impl Known {
+    fn forget(&mut self, tool: &str) {
+        if let Some(schema) = self.schemas.remove(tool) {
+            self.bytes = self.bytes.saturating_sub(schema.json.as_bytes().len());
+        }
+    }
+
+    fn learn(&mut self, tool: &str, schema: &RawJson) {
+        let bytes = schema.as_bytes().len();
+        if self.schemas.len() >= TOOLS || self.bytes.saturating_add(bytes) > BYTES {
+            *self = Self::default();
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.schemas.insert(tool.to_owned(), Schema::new(schema));
     }
 }
 
@@ -182,4 +203,45 @@ fn depth(value: &Value) -> usize {
         _ => return 0,
     };
     within.unwrap_or_default() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(number: usize, schema: &RawJson) -> Tool {
+        let mut tool = Tool::new(format!("tool-{number}"), RawJson::empty_object());
+        tool.output_schema = Some(schema.clone());
+        tool
+    }
+
+    #[test]
+    fn a_server_that_lists_ever_others_fills_no_memory() {
+        let outputs = Outputs::new();
+        for number in 0..=TOOLS {
+            outputs.learn(&[tool(number, &RawJson::empty_object())]);
+        }
+        assert_eq!(outputs.lock().schemas.len(), 1);
+        let large = json!({ "description": "x".repeat(BYTES / 4) }).into();
+        for number in 0..20 {
+            outputs.learn(&[tool(number, &large)]);
+            let known = outputs.lock();
+            assert!(known.bytes <= BYTES && known.schemas.contains_key(&format!("tool-{number}")));
+        }
+    }
+
+    #[test]
+    fn what_is_listed_again_is_counted_once() {
+        let outputs = Outputs::new();
+        outputs.learn(&[tool(1, &json!({ "type": "object" }).into())]);
+        outputs.learn(&[tool(1, &RawJson::empty_object())]);
+        assert_eq!(outputs.lock().bytes, 2);
+        let mut without = tool(1, &RawJson::empty_object());
+        without.output_schema = None;
+        outputs.learn(&[without]);
+        let known = outputs.lock();
+        assert_eq!((known.bytes, known.schemas.len()), (0, 0));
+    }
 }

@@ -132,7 +132,7 @@ mod tests {
         };
         let endless = "a".repeat(1 << 16);
         let tools = [("good", "Region"), ("bad", "My Region"), ("ugly", &endless)];
-        let tools = tools.map(|(name, header)| tool(name, header)).into();
+        let tools = tools.map(|(name, header)| tool(name, header)).to_vec();
         let left = Parameters::default().learn(ListToolsResult::new(tools));
         let left = left.expect("one is left out").tools;
         assert_eq!(left.len(), 1);

@@ -210,7 +210,7 @@ impl Exchange {
             begins = open
                 .pending
                 .front()
-                .map_or(reader, |event| event.number - 1);
+                .map_or(reader, |event| event.number.saturating_sub(1));
             match open.reader.replace(reader) {
                 // It would come back, as clients do to a general stream, and end this one.
                 Some(older) if stream == StreamId::GENERAL => {
@@ -534,5 +534,20 @@ impl Drop for Outbox {
             wake(&mut stream.waker);
             stream.standby.iter_mut().for_each(|(_, waker)| wake(waker));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_reader_comes_although_nothing_is_numbered() {
+        let exchange = Exchange::new(0);
+        let first = exchange.resume(StreamId::GENERAL, None);
+        let message = Frame::from_static(b"{}");
+        exchange.lock().deliver(StreamId::GENERAL, &message);
+        let second = exchange.resume(StreamId::GENERAL, None);
+        assert!(first.is_some() && second.is_some_and(|reader| reader.after == 0));
     }
 }
