@@ -9,14 +9,17 @@ use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
+use mcp_protocol::connection::{Change, Output, ServerConfig, ServerConnection};
 use mcp_protocol::transport::{Receiver, Sender, Transport, TransportError};
 use mcp_protocol::types;
-use mcp_protocol::{Encode, ErrorCode, Frame, RawJson, RequestId};
+use mcp_protocol::{Encode, ErrorCode, Frame, Incoming, RawJson, RequestId};
 use serde_json::{Value, json};
 use shuttle::future::block_on;
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::context::Call;
 use crate::events::{Event, Events};
 use crate::limit::InFlight;
 use crate::{Context, Server, ServerHandle, ServiceDown, ToolError, tool_fn};
@@ -58,10 +61,10 @@ fn no_gauge_rises_above_its_limit_or_stays_up() {
             .for_each(|caller| caller.join().expect("it does not panic"));
         assert_eq!(server.len(), 0);
         // All of it can be had again.
-        drop((
-            one.try_acquire(100).ok().expect("room"),
-            other.try_acquire(100).ok().expect("room"),
-        ));
+        for share in [&one, &other] {
+            let slots = [(); 2].map(|()| share.try_acquire(50).ok().expect("room"));
+            assert_eq!(server.len(), slots.len());
+        }
     });
 }
 
@@ -99,6 +102,55 @@ fn no_event_is_left_in_the_queue_with_nobody_woken() {
     });
 }
 
+#[test]
+fn the_newest_report_is_told_although_it_found_no_room() {
+    whatever_the_order(|| {
+        let events = Events::default();
+        while events.try_push(Event::Changed(Change::Tools)).is_ok() {}
+        drop(block_on(poll_fn(|cx| events.poll_next(cx))));
+        let cx = Context {
+            state: Arc::new(()),
+            call: Arc::new(call(events.clone())),
+        };
+        // There is room for one: who comes second keeps what it has to tell.
+        let reporters = [1.0, 2.0].map(|step| {
+            let cx = cx.clone();
+            thread::spawn(move || cx.progress(step, None))
+        });
+        reporters
+            .into_iter()
+            .for_each(|reporter| reporter.join().expect("it does not panic"));
+        events.push(cx.call.finish(Err(ServiceDown::new("x"))));
+        let told = events.take_all().into_iter();
+        let told = told.filter(|event| matches!(event, Event::Progress(..)));
+        assert_eq!(told.count(), 2, "a report is lost");
+    });
+}
+
+/// A call as a connection starts it, which tells these events.
+fn call(events: Events) -> Call {
+    let (mut client, Pipe(mut input, _)) = Client::new();
+    client.request(
+        CALL,
+        "tools/call",
+        json!({ "name": "work", "_meta": { "progressToken": CALL } }),
+    );
+    let frame = input.try_recv().expect("it was sent");
+    let mut config = ServerConfig::new(types::Implementation::new("scheduled", "1.0.0"));
+    config.capabilities.tools = Some(types::ToolsCapability::new());
+    let mut connection = ServerConnection::new(config.into());
+    connection.receive(Incoming::parse(&frame));
+    match connection.poll() {
+        Some(Output::Start {
+            call,
+            request,
+            caller,
+            size,
+        }) => Call::new(call, request, size, caller, events),
+        _ => panic!("a call is started"),
+    }
+}
+
 /// What the tools of these tests do.
 #[derive(Clone, Copy, Debug)]
 enum Work {
@@ -114,23 +166,36 @@ const CALL: i64 = 7;
 const NEXT: i64 = 8;
 const PING: i64 = 9;
 
-fn server(work: Work) -> ServerHandle {
+/// A server, and how many of its threads are at work.
+fn server(work: Work) -> (ServerHandle, Arc<AtomicUsize>) {
+    let threads = Arc::new(AtomicUsize::new(0));
+    let counted = threads.clone();
     let definition = types::Tool::new("work", json!({ "type": "object" }));
-    let tool = tool_fn(definition, move |_: RawJson, cx: Context| async move {
-        match work {
-            Work::Gives => {}
-            Work::Yields => shuttle::future::yield_now().await,
-            Work::Reports => report(&cx).await,
-            Work::Blocks => {
-                crate::blocking::run(cx, |cx| Ok::<_, ToolError>(cx.progress(1.0, None))).await?
+    let tool = tool_fn(definition, move |_: RawJson, cx: Context| {
+        let threads = counted.clone();
+        async move {
+            match work {
+                Work::Gives => {}
+                Work::Yields => shuttle::future::yield_now().await,
+                Work::Reports => report(&cx).await,
+                Work::Blocks => {
+                    threads.fetch_add(1, Ordering::SeqCst);
+                    crate::blocking::run(cx, move |cx| {
+                        cx.progress(1.0, None);
+                        threads.fetch_sub(1, Ordering::SeqCst);
+                        Ok::<_, ToolError>(())
+                    })
+                    .await?;
+                }
+                Work::Panics => std::panic::resume_unwind(Box::new("as it should")),
+                Work::NeverEnds => pending().await,
             }
-            Work::Panics => std::panic::resume_unwind(Box::new("as it should")),
-            Work::NeverEnds => pending().await,
+            Ok::<_, ToolError>("done")
         }
-        Ok::<_, ToolError>("done")
     });
     let server = Server::new("scheduled", "1.0.0").dyn_tool(Arc::new(tool));
-    server.max_in_flight(1).build().expect("it can be built")
+    let server = server.max_in_flight(1).build();
+    (server.expect("it can be built"), threads)
 }
 
 /// Reports from two threads at once, and from the call itself after them.
@@ -150,7 +215,7 @@ async fn report(cx: &Context) {
 /// slot is taken.
 fn any_moment(work: Work, what: fn(&ServerHandle, &mut Client), after: fn(&Ended)) {
     whatever_the_order(move || {
-        let server = server(work);
+        let (server, threads) = server(work);
         let (mut client, transport) = Client::new();
         let serving = {
             let server = server.clone();
@@ -174,6 +239,8 @@ fn any_moment(work: Work, what: fn(&ServerHandle, &mut Client), after: fn(&Ended
         while server.in_flight() > 0 {
             thread::yield_now();
         }
+        let at_work = threads.load(Ordering::SeqCst);
+        assert_eq!(at_work, 0, "a thread has lost its slot");
         let stats = server.stats();
         let heard = client.heard();
         let replies = |id| heard.iter().filter(move |m| m["id"] == id).count();
