@@ -16,6 +16,56 @@ pub use crate::jsonrpc::{Encode, Frame, RequestId};
 /// `mcp-transport-stdio`; implement it to carry MCP over anything else. `serve` and `connect`
 /// call it once. A transport that frames messages itself, such as one over a WebSocket, needs
 /// nothing but these three traits.
+///
+/// A transport that gives what was recorded, and writes down what is sent:
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use std::task::{Context, Poll};
+///
+/// use mcp_protocol::transport::{
+///     Encode, Frame, Receiver, RequestId, Sender, Transport, TransportError,
+/// };
+///
+/// struct Replay(VecDeque<Frame>);
+/// struct Reader(VecDeque<Frame>);
+/// struct Writer(Vec<u8>);
+///
+/// impl Transport for Replay {
+///     type Receiver = Reader;
+///     type Sender = Writer;
+///
+///     fn split(self) -> (Reader, Writer) {
+///         (Reader(self.0), Writer(Vec::new()))
+///     }
+/// }
+///
+/// impl Receiver for Reader {
+///     fn poll_receive(
+///         &mut self,
+///         _: &mut Context<'_>,
+///     ) -> Poll<Option<Result<Frame, TransportError>>> {
+///         Poll::Ready(self.0.pop_front().map(Ok))
+///     }
+/// }
+///
+/// impl Sender for Writer {
+///     fn send(&mut self, message: &dyn Encode, _: Option<&RequestId>) {
+///         message.encode(&mut self.0);
+///         self.0.push(b'\n');
+///     }
+///
+///     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+///         print!("{}", String::from_utf8_lossy(&self.0));
+///         self.0.clear();
+///         Poll::Ready(Ok(()))
+///     }
+///
+///     fn queued(&self) -> usize {
+///         self.0.len()
+///     }
+/// }
+/// ```
 pub trait Transport: Send + 'static {
     /// The half that reads.
     type Receiver: Receiver;

@@ -30,6 +30,40 @@ use crate::seal::digest;
 /// tell the caller how it goes.
 ///
 /// Cheap to clone. Nothing of it waits, and all of it is inert once the call has ended.
+///
+/// ```
+/// use mcp_server::prelude::*;
+///
+/// struct Shelf(Vec<String>);
+///
+/// /// Look for books.
+/// #[derive(Deserialize, JsonSchema, Tool)]
+/// #[tool(read_only)]
+/// struct Search {
+///     /// A part of the title.
+///     title: String,
+/// }
+///
+/// impl Run<Shelf> for Search {
+///     async fn run(self, cx: &Context<Shelf>) -> Result<String, ToolError> {
+///         let books = &cx.state().0;
+///         let mut found = Vec::new();
+///         for (at, book) in books.iter().enumerate() {
+///             // Sent only if the client has asked for it.
+///             cx.progress(at as f64, Some(books.len() as f64));
+///             if book.contains(&self.title) {
+///                 found.push(book.as_str());
+///             }
+///         }
+///         Ok(found.join("\n"))
+///     }
+/// }
+///
+/// let shelf = Shelf(vec!["Emma".to_owned()]);
+/// let server = Server::with_state("library", "1.0.0", shelf).tool::<Search>();
+/// # server.build()?;
+/// # Ok::<(), BuildError>(())
+/// ```
 pub struct Context<S = ()> {
     pub(crate) state: Arc<S>,
     pub(crate) call: Arc<Call>,

@@ -169,7 +169,7 @@ pub use seal::StateKey;
 pub use serve::Serving;
 pub use server::{Server, ServerHandle};
 pub use stats::Stats;
-pub use tool::{Run, RunBlocking, RunTools, Tool, tool_fn};
+pub use tool::{Run, RunBlocking, RunTools, Running, Tool, tool_fn};
 
 /// What a server needs: `use mcp_server::prelude::*;`.
 pub mod prelude {

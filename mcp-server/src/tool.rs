@@ -85,8 +85,22 @@ pub trait Run<S = ()>: ToolArgs {
     /// # Errors
     ///
     /// When it could not be done; see [`ToolError`] for who gets to read which error.
-    fn run(self, cx: &Context<S>) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
+    // Shown by the compiler when a future is not `Send`.
+    fn run(self, cx: &Context<S>) -> impl Running<Self::Output> + Send; // `Arc` for `Rc`; drop guards before `.await`
 }
+
+/// A future that ends with an output or an error: `Future<Output = Result<O, ToolError>>`.
+///
+/// Every such future is one, and so is an `async fn` that returns `Result<O, ToolError>`. It has
+/// a name so that the compiler can say what [`Run::run`] has to return.
+#[diagnostic::on_unimplemented(
+    message = "`run` has to return `Result<{O}, ToolError>` here",
+    label = "return that, or say what else it gives: `#[tool(content = …)]` or `#[tool(output = …)]`"
+)]
+pub trait Running<O>: Future<Output = Result<O, ToolError>> {}
+
+#[diagnostic::do_not_recommend]
+impl<O, F: Future<Output = Result<O, ToolError>>> Running<O> for F {}
 
 /// What a tool does that blocks the thread: computes for long, or waits for a file or a lock.
 ///

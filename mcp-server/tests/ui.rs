@@ -25,11 +25,11 @@ const LIKELY: &[(&str, &str)] = &[
     ("run_with_another_state", "write `impl Run<()> for Deploy`"),
     (
         "run_gives_no_result",
-        "expected `Result<String, ToolError>`",
+        "`run` has to return `Result<std::string::String, ToolError>`",
     ),
     (
         "run_gives_another_type",
-        "expected `Result<String, ToolError>`",
+        "or say what else it gives: `#[tool(content = …)]`",
     ),
     ("run_is_not_send", "is not `Send`"),
     ("content_is_no_content", "wrap it in `Json(…)`"),

@@ -1,7 +1,8 @@
 //! `cargo xtask release`: whether the crates can be published as they are. It publishes nothing.
 //!
-//! Every crate is packaged and built from its package, and the programs in `xtask/users`,
-//! which are what a user of one of the crates has, are built on the packages and run.
+//! Every crate is packaged and built from its package. The programs in `xtask/users`, which are
+//! what a user of one of the crates has, are built on the packages and run, and so is the server
+//! that `inspect new` writes.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,6 +20,9 @@ const USERS: &[(&str, &str, &str)] = &[
     ("stdio", PING, PING),
     ("server", CALL, r#""text":"as it was""#),
 ];
+
+/// The name of the server that is written anew, with a test of its own.
+const SCAFFOLD: &str = "scaffold";
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"as it was"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
@@ -38,6 +42,7 @@ pub(crate) fn run() -> ExitCode {
     steps.step("manifests are complete", || release.manifests().into());
     steps.step("packages", || release.package().into());
     steps.step("programs on the packages", || release.users().into());
+    steps.step("a new server on the packages", || release.scaffold().into());
     steps.step("names are free, or ours", || release.names());
     steps.step("public interface", || release.interface());
     steps.finish()
@@ -178,6 +183,27 @@ impl Release {
             ])?;
         }
         Ok(())
+    }
+
+    /// Writes a server as a user of the published crates does, and runs its test on the packages.
+    fn scaffold(&self) -> Result<(), String> {
+        let users = self.folder.join("users");
+        let server = self.folder.join(SCAFFOLD);
+        if server.exists() {
+            fs::remove_dir_all(&server).map_err(text)?;
+        }
+        let inspect = workspace::build_example("inspect", false)?;
+        let mut new = Command::new(inspect);
+        workspace::run(new.args(["new", SCAFFOLD]).current_dir(&self.folder))?;
+        let mut test = workspace::cargo(&["test", "--quiet", "--config"]);
+        // What says where the packages are, to the programs as well.
+        test.arg(users.join("Cargo.toml")).current_dir(&server);
+        test.env("CARGO_TARGET_DIR", users.join("target"));
+        let said = workspace::output(&mut test)?;
+        if said.contains("1 passed") {
+            return Ok(());
+        }
+        Err(format!("the test of a new server said {said:?}"))
     }
 
     /// A workspace of copies of the programs, which takes our crates from their packages.

@@ -1,4 +1,4 @@
-//! The commands of `examples/README.md`.
+//! The commands of `examples/README.md`, and how little the first README asks for.
 
 use std::path::Path;
 use std::process::Command;
@@ -34,4 +34,25 @@ fn what_the_table_says_to_try_works() {
         let done = done.expect("there is a shell");
         assert!(done.status.success(), "{command}: {done:?}");
     }
+}
+
+/// The documentation tests compile what is counted here.
+#[test]
+fn the_first_server_and_client_are_short() {
+    let readme = include_str!("../../../README.md");
+    let block = |after: &str, language: &str| {
+        let (_, section) = readme.split_once(after).expect("the section is there");
+        let (_, code) = section
+            .split_once(&format!("```{language}\n"))
+            .expect("it has code");
+        let (code, _) = code.split_once("```").expect("the code ends");
+        let lines = code.lines().filter(|line| !line.trim().is_empty());
+        lines.collect::<Vec<_>>()
+    };
+    assert!(block("\n## A server\n", "rust,no_run").len() <= 15);
+    assert!(block("\n## A client\n", "rust,no_run").len() <= 10);
+    let manifest = block("\n## A server\n", "toml");
+    let names = manifest.iter().filter_map(|line| line.split_once(" = "));
+    let names: Vec<_> = names.map(|(name, _)| name).collect();
+    assert_eq!(names, ["mcp-server", "serde", "tokio"]);
 }

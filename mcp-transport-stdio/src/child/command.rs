@@ -22,6 +22,23 @@ use crate::lines::DEFAULT_MAX_FRAME;
 /// How to start a server. It can be started any number of times.
 ///
 /// No shell is involved: the arguments arrive as they are.
+///
+/// ```no_run
+/// use mcp_transport_stdio::child::{EnvPolicy, ServerCommand, SpawnError};
+///
+/// # async fn doc() -> Result<(), SpawnError> {
+/// let command = ServerCommand::new("my-server")
+///     .args(["--read-only", "/srv/data"])
+///     .current_dir("/srv")
+///     .env_policy(EnvPolicy::Empty)
+///     // Hidden in what is kept of its standard error.
+///     .env("API_TOKEN", "a secret");
+/// // A transport, for `mcp_client::Client::connect` or a program of your own.
+/// let child = command.spawn().await?;
+/// # drop(child);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct ServerCommand {
     command: OsString,
