@@ -22,7 +22,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::RawJson;
 use crate::jsonrpc::RAW;
 
-/// Defines an object of the protocol.
+/// Defines objects of the protocol.
 ///
 /// | kind | field type | absent | `null` | written |
 /// |---|---|---|---|---|
@@ -40,17 +40,16 @@ use crate::jsonrpc::RAW;
 /// which takes the required members in order, and a setter for each other one. They take what
 /// converts into the member, but for a `count` and an `integer`: a literal would be an `i32`.
 macro_rules! wire {
-    (
-        $(#[$attr:meta])*
-        $vis:vis struct $name:ident { $($fields:tt)* }
-    ) => {
-        $crate::wire::wire!(@define $(#[$attr])* [$vis] $name [] [] $($fields)*);
-    };
-    (
+    ( $(
         $(#[$attr:meta])*
         $vis:vis open struct $name:ident $( is $tag:literal = $word:literal )? { $($fields:tt)* }
-    ) => {
-        $crate::wire::wire!(@define $(#[$attr])* [$vis] $name [extra] [$($tag $word)?] $($fields)*);
+    )+ ) => {
+        $( $crate::wire::wire!(
+            @define $(#[$attr])* [$vis] $name [extra] [$($tag $word)?] $($fields)*
+        ); )+
+    };
+    ( $( $(#[$attr:meta])* $vis:vis struct $name:ident { $($fields:tt)* } )+ ) => {
+        $( $crate::wire::wire!(@define $(#[$attr])* [$vis] $name [] [] $($fields)*); )+
     };
 
     (@define
@@ -259,14 +258,14 @@ macro_rules! wire {
 }
 pub(crate) use wire;
 
-/// Defines a set of words. A word that is not in it is kept as `Other`.
+/// Defines sets of words. A word that is not in its set is kept as `Other`.
 macro_rules! words {
-    (
+    ( $(
         $(#[$attr:meta])*
         pub enum $name:ident {
             $( $(#[$variant_attr:meta])* $variant:ident = $word:literal, )*
         }
-    ) => {
+    )+ ) => { $(
         $(#[$attr])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -329,7 +328,7 @@ macro_rules! words {
                 schemars::json_schema!({ "type": "string", "enum": [$($word),*] })
             }
         }
-    };
+    )+ };
 }
 pub(crate) use words;
 
@@ -344,7 +343,8 @@ macro_rules! tagged {
         }
     ) => {
         $(#[$attr])*
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_attr])* $variant($type), )*
@@ -359,15 +359,6 @@ macro_rules! tagged {
                 }
             }
         )*
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    $( Self::$variant(value) => value.serialize(serializer), )*
-                    Self::Unknown(value) => value.serialize(serializer),
-                }
-            }
-        }
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -610,7 +601,8 @@ impl<'de> Deserialize<'de> for Integer {
 
 /// The members of an object that this crate does not know, in the order they came.
 ///
-/// They are written back as they were, so that a proxy loses nothing.
+/// They are written back as they were, so that a proxy loses nothing. Read by itself it is the
+/// members of any object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extra(Vec<(Box<str>, RawJson)>);
 
@@ -663,8 +655,16 @@ impl Extra {
 
 impl Serialize for Extra {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.write(&mut map)?;
-        map.end()
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Extra {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        wire! {
+            open struct Object {}
+        }
+
+        Object::deserialize(deserializer).map(|object| object.extra)
     }
 }
