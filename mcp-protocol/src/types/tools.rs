@@ -139,6 +139,13 @@ impl CallToolResult {
         Self::new().content([ContentBlock::text(text)])
     }
 
+    /// The blocks of text that it has, on lines of their own.
+    #[must_use]
+    pub fn joined_text(&self) -> String {
+        let texts = self.content.iter().filter_map(ContentBlock::as_text);
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     /// A failure, told so that the model can do something about it.
     #[must_use]
     pub fn error(text: impl Into<String>) -> Self {
