@@ -8,7 +8,7 @@ use serde_json::Number;
 use super::TaskMetadata;
 use crate::RawJson;
 use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
-use crate::wire::{Extra, wire, words};
+use crate::wire::{Extra, schema, wire, words};
 
 wire! {
     /// The parameters of `elicitation/create`. Since 2025-06-18.
@@ -133,19 +133,9 @@ impl<'de> Deserialize<'de> for Properties {
     }
 }
 
-#[cfg(feature = "schemars")]
-impl schemars::JsonSchema for Properties {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Properties".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        std::collections::BTreeMap::<String, PrimitiveSchema>::json_schema(generator)
-    }
+schema! {
+    Properties, "Properties",
+    generator => std::collections::BTreeMap::<String, PrimitiveSchema>::json_schema(generator)
 }
 
 /// What a field of a form takes.
