@@ -21,7 +21,7 @@ pub enum ClientError {
     Rpc(ErrorObject),
     /// The tool failed, and says why. Only of [`Client::call_tool`](crate::Client::call_tool): others
     /// give the result as it is.
-    #[error("the tool failed: {}", words(.0))]
+    #[error("the tool failed: {}", .0.joined_text())]
     Tool(Box<CallToolResult>),
     /// The output does not fit the schema that its tool has declared, or that is of no use, which
     /// `why` says then. Only where outputs
@@ -173,8 +173,3 @@ impl Closed {
 
 /// Lines of standard error in a message. All of it is in [`Closed::stderr`].
 const SHOWN: usize = 10;
-
-fn words(result: &CallToolResult) -> String {
-    let texts = result.content.iter().filter_map(|block| block.as_text());
-    texts.collect::<Vec<_>>().join("\n")
-}

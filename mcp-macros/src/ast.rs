@@ -1,6 +1,5 @@
 //! What a derive's input says, not yet judged.
 
-use proc_macro2::Span;
 use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
@@ -9,7 +8,7 @@ use syn::{
     Token, Type,
 };
 
-use crate::attr::Attrs;
+use crate::attr::{Attrs, Place};
 
 /// One tool: a struct, or a variant of an enum.
 pub(crate) struct Tool<'a> {
@@ -32,11 +31,7 @@ pub(crate) struct Set<'a> {
 
 impl<'a> Tool<'a> {
     pub(crate) fn of_struct(input: &'a DeriveInput) -> Self {
-        let fields = match &input.data {
-            Data::Struct(data) => Some(&data.fields),
-            Data::Enum(_) | Data::Union(_) => None,
-        };
-        Self::new(&input.ident, &input.attrs, fields)
+        Self::new(&input.ident, &input.attrs, fields(input))
     }
 
     fn new(ident: &'a Ident, source: &'a [Attribute], fields: Option<&'a Fields>) -> Self {
@@ -44,19 +39,13 @@ impl<'a> Tool<'a> {
             ident,
             source,
             fields,
-            attrs: Attrs::read(source),
+            attrs: Attrs::read(source, Place::Tool),
         }
     }
 
-    /// The name that a call uses, and where it is written.
-    pub(crate) fn name(&self) -> (String, Span) {
-        match &self.attrs.name {
-            Some(name) => (name.value(), name.span()),
-            None => (
-                snake_case(&self.ident.unraw().to_string()),
-                self.ident.span(),
-            ),
-        }
+    /// The name that a call uses.
+    pub(crate) fn name(&self) -> LitStr {
+        self.attrs.type_name(self.ident)
     }
 
     /// The struct that holds the arguments of a variant.
@@ -94,9 +83,17 @@ impl<'a> Set<'a> {
         Self {
             ident: &input.ident,
             source: &input.attrs,
-            attrs: Attrs::read(&input.attrs),
+            attrs: Attrs::read(&input.attrs, Place::Tool),
             tools,
         }
+    }
+}
+
+/// Those of a struct.
+pub(crate) fn fields(input: &DeriveInput) -> Option<&Fields> {
+    match &input.data {
+        Data::Struct(data) => Some(&data.fields),
+        Data::Enum(_) | Data::Union(_) => None,
     }
 }
 
@@ -148,9 +145,4 @@ pub(crate) fn optional(ty: &Type) -> Option<&Type> {
         GenericArgument::Type(inner) if last.ident == "Option" => Some(inner),
         _ => None,
     }
-}
-
-/// Text as a literal of the derive's input.
-pub(crate) fn text(text: &str, span: Span) -> LitStr {
-    LitStr::new(text, span)
 }

@@ -1,4 +1,4 @@
-//! What stands in `#[tool(…)]`.
+//! What stands in `#[tool(…)]`, `#[prompt(…)]`, `#[form(…)]` and `#[choice(…)]`.
 //!
 //! Reading goes on behind a mistake, so that the fallback knows the output type even then.
 
@@ -7,9 +7,11 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Ident, LitBool, LitStr, Meta, Path, Result, Token, Type};
 
+use crate::ast::snake_case;
 use crate::doc::Doc;
+use crate::form::literal::{Literal, literal, number};
 
-/// The attributes of a tool, or of a set of them.
+/// What is said of a tool, a prompt, a form, or a part of one.
 #[derive(Default)]
 pub(crate) struct Attrs {
     pub(crate) name: Option<LitStr>,
@@ -23,6 +25,10 @@ pub(crate) struct Attrs {
     pub(crate) open_world: Option<LitBool>,
     pub(crate) icons: Vec<LitStr>,
     pub(crate) open: Option<Span>,
+    pub(crate) format: Option<LitStr>,
+    pub(crate) min: Option<Literal>,
+    pub(crate) max: Option<Literal>,
+    pub(crate) default: Option<Literal>,
     pub(crate) krate: Option<Path>,
     /// The doc comment.
     pub(crate) doc: Doc,
@@ -32,74 +38,141 @@ pub(crate) struct Attrs {
     pub(crate) error: Option<Error>,
 }
 
+/// Where attributes stand, which decides what they are called and which words they have.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// A tool, or a set of them.
+    Tool,
+    Prompt,
+    Argument,
+    Form,
+    Field,
+    /// All the choices that there are.
+    Choices,
+    Choice,
+}
+
+impl Place {
+    /// The name of the attribute, and one of its words.
+    fn attribute(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tool => ("tool", "name"),
+            Self::Prompt | Self::Argument => ("prompt", "title"),
+            Self::Form | Self::Field => ("form", "title"),
+            Self::Choices | Self::Choice => ("choice", "title"),
+        }
+    }
+
+    /// What is wrong with a word that is none of its.
+    fn unknown(self) -> &'static str {
+        match self {
+            Self::Tool => {
+                "a tool has no such attribute; it has `name`, `title`, `description`, \
+                 `output`, `content`, `read_only`, `destructive`, `idempotent`, `open_world`, \
+                 `icon`, `open` and `crate`"
+            }
+            Self::Prompt => {
+                "a prompt has no such attribute; it has `name`, `title`, `description`, `icon` and \
+                 `crate`"
+            }
+            Self::Argument => {
+                "an argument of a prompt has no such attribute; it has `name`, `title` and \
+                 `description`"
+            }
+            Self::Form => "a form has no such attribute; it has `crate`, and others on its fields",
+            Self::Field => {
+                "a field of a form has no such attribute; it has `name`, `title`, `description`, \
+                 `format`, `min`, `max` and `default`"
+            }
+            Self::Choices => {
+                "choices have no such attribute; they have `crate`, and others on the variants"
+            }
+            Self::Choice => "a choice has no such attribute; it has `name` and `title`",
+        }
+    }
+}
+
 impl Attrs {
-    pub(crate) fn read(attributes: &[Attribute]) -> Self {
+    pub(crate) fn read(attributes: &[Attribute], place: Place) -> Self {
+        let (name, example) = place.attribute();
+        let usage =
+            format!("attributes of a {name} stand in parentheses: `#[{name}({example} = \"…\")]`");
         let mut attrs = Self {
             doc: Doc::read(attributes),
             ..Self::default()
         };
-        let (words, error) = read(attributes, "tool", "name", |word, input| {
-            attrs.item(word, input)
-        });
-        (attrs.words, attrs.error) = (words, error);
+        for attribute in attributes {
+            if attribute.path().is_ident(name) {
+                let error = items(attribute, &usage, |input| attrs.item(place, input));
+                attrs.error = attrs.error.or(error);
+            }
+        }
         attrs
     }
 
-    fn item(&mut self, word: &Ident, input: ParseStream<'_>) -> Result<()> {
-        match word.to_string().as_str() {
-            "name" => self.name = Some(text(word, input)?),
-            "title" => self.title = Some(text(word, input)?),
-            "description" => self.description = Some(text(word, input)?),
-            "icon" => self.icons.push(text(word, input)?),
-            "output" => self.output = Some(value(word, input, "Type")?),
-            "content" => self.content = Some(value(word, input, "Type")?),
-            "crate" => self.krate = Some(value(word, input, "path")?),
-            "read_only" => self.read_only = Some(flag(word, input)?),
-            "destructive" => self.destructive = Some(flag(word, input)?),
-            "idempotent" => self.idempotent = Some(flag(word, input)?),
-            "open_world" => self.open_world = Some(flag(word, input)?),
-            "open" => self.open = Some(word.span()),
-            _ => {
-                return Err(Error::new(
-                    word.span(),
-                    "a tool has no such attribute; it has `name`, `title`, `description`, \
-                     `output`, `content`, `read_only`, `destructive`, `idempotent`, `open_world`, \
-                     `icon`, `open` and `crate`",
-                ));
+    /// Reads a word and what belongs to it.
+    fn item(&mut self, place: Place, input: ParseStream<'_>) -> Result<()> {
+        use Place::*;
+
+        let word = &self.word(input)?;
+        match (word.to_string().as_str(), place) {
+            ("name", Tool | Prompt | Argument | Field | Choice) => {
+                self.name = Some(text(word, input)?);
             }
+            ("title", Tool | Prompt | Argument | Field | Choice) => {
+                self.title = Some(text(word, input)?);
+            }
+            ("description", Tool | Prompt | Argument | Field) => {
+                self.description = Some(text(word, input)?);
+            }
+            ("icon", Tool | Prompt) => self.icons.push(text(word, input)?),
+            ("crate", Tool | Prompt | Form | Choices) => {
+                self.krate = Some(value(word, input, "path")?);
+            }
+            ("output", Tool) => self.output = Some(value(word, input, "Type")?),
+            ("content", Tool) => self.content = Some(value(word, input, "Type")?),
+            ("read_only", Tool) => self.read_only = Some(flag(word, input)?),
+            ("destructive", Tool) => self.destructive = Some(flag(word, input)?),
+            ("idempotent", Tool) => self.idempotent = Some(flag(word, input)?),
+            ("open_world", Tool) => self.open_world = Some(flag(word, input)?),
+            ("open", Tool) => self.open = Some(word.span()),
+            ("format", Field) => self.format = Some(text(word, input)?),
+            ("min", Field) => self.min = Some(number(word, input)?),
+            ("max", Field) => self.max = Some(number(word, input)?),
+            ("default", Field) => self.default = Some(literal(word, input)?),
+            _ => return Err(Error::new(word.span(), place.unknown())),
         }
         Ok(())
     }
-}
 
-/// Reads what stands in the attributes of this name, `example` among it, each time a word and
-/// what belongs to it. Gives the words, in order, and the first mistake.
-pub(crate) fn read(
-    attributes: &[Attribute],
-    name: &str,
-    example: &str,
-    mut item: impl FnMut(&Ident, ParseStream<'_>) -> Result<()>,
-) -> (Vec<Ident>, Option<Error>) {
-    let usage =
-        format!("attributes of a {name} stand in parentheses: `#[{name}({example} = \"…\")]`");
-    let mut words = Vec::new();
-    let mut first = None;
-    for attribute in attributes {
-        if attribute.path().is_ident(name) {
-            let error = items(attribute, &usage, |input| {
-                let word = word(&mut words, input)?;
-                item(&word, input)
-            });
-            first = first.or(error);
+    /// The word that an item begins with, which has not been given before, or may be repeated.
+    fn word(&mut self, input: ParseStream<'_>) -> Result<Ident> {
+        let word = input.call(Ident::parse_any)?;
+        if word != "icon" && self.words.contains(&word) {
+            let error = format!("`{word}` is given twice");
+            return Err(Error::new(word.span(), error));
         }
+        self.words.push(word.clone());
+        Ok(word)
     }
-    (words, first)
-}
 
-/// The name that an attribute gives, or else that of what it stands on.
-pub(crate) fn name_or(given: Option<&LitStr>, ident: &Ident) -> LitStr {
-    let own = || LitStr::new(&ident.unraw().to_string(), ident.span());
-    given.cloned().unwrap_or_else(own)
+    /// The name of a type or a variant: if none is given, its own in snake case.
+    pub(crate) fn type_name(&self, ident: &Ident) -> LitStr {
+        let own = || LitStr::new(&snake_case(&ident.unraw().to_string()), ident.span());
+        self.name.clone().unwrap_or_else(own)
+    }
+
+    /// The name of a field: if none is given, its own.
+    pub(crate) fn field_name(&self, ident: &Ident) -> LitStr {
+        let own = || LitStr::new(&ident.unraw().to_string(), ident.span());
+        self.name.clone().unwrap_or_else(own)
+    }
+
+    /// The description: if none is given, the doc comment.
+    pub(crate) fn text(&self) -> Option<String> {
+        let given = self.description.as_ref().map(LitStr::value);
+        given.or_else(|| self.doc.text.clone())
+    }
 }
 
 /// Reads what stands in an attribute's parentheses, each time one item, and goes on behind a
@@ -125,17 +198,6 @@ fn items(
     first.or(read.err())
 }
 
-/// The word that an item begins with, which has not been given before, or may be repeated.
-fn word(given: &mut Vec<Ident>, input: ParseStream<'_>) -> Result<Ident> {
-    let word = input.call(Ident::parse_any)?;
-    if word != "icon" && given.contains(&word) {
-        let error = format!("`{word}` is given twice");
-        return Err(Error::new(word.span(), error));
-    }
-    given.push(word.clone());
-    Ok(word)
-}
-
 pub(crate) fn value<T: Parse>(word: &Ident, input: ParseStream<'_>, what: &str) -> Result<T> {
     if !input.peek(Token![=]) {
         let error = format!("`{word}` wants a value: `{word} = {what}`");
@@ -145,7 +207,7 @@ pub(crate) fn value<T: Parse>(word: &Ident, input: ParseStream<'_>, what: &str) 
     input.parse()
 }
 
-pub(crate) fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
+fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     let text: syn::Lit = value(word, input, "\"…\"")?;
     match text {
         syn::Lit::Str(text) if !text.value().trim().is_empty() => Ok(text),

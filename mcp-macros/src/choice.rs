@@ -1,27 +1,12 @@
 //! The derive for choices, which is small enough for one file.
 
-use std::collections::HashSet;
-
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Path, Result};
+use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result};
 
-use crate::ast::snake_case;
-use crate::attr::{read, text, value};
+use crate::attr::{Attrs, Place};
 use crate::expand::{home, unreadable};
-use crate::valid::{attributes_are_known, refuse};
-
-/// What stands in `#[choice(…)]`, on the enum or on a variant.
-#[derive(Default)]
-struct Attrs {
-    name: Option<LitStr>,
-    title: Option<LitStr>,
-    krate: Option<Path>,
-    /// The first mistake.
-    error: Option<Error>,
-}
+use crate::valid::{Names, attributes_are_known, has_no_parameters, refuse};
 
 /// A choice: a variant.
 struct One<'a> {
@@ -32,7 +17,7 @@ struct One<'a> {
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
-    let attrs = Attrs::read(&input.attrs, false);
+    let attrs = Attrs::read(&input.attrs, Place::Choices);
     let choices = match &input.data {
         Data::Enum(data) => Some(data.variants.iter().map(One::read).collect::<Vec<_>>()),
         Data::Struct(_) | Data::Union(_) => None,
@@ -45,43 +30,13 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
 
 impl<'a> One<'a> {
     fn read(variant: &'a syn::Variant) -> Self {
-        let attrs = Attrs::read(&variant.attrs, true);
-        let ident = &variant.ident;
-        let name = attrs
-            .name
-            .clone()
-            .unwrap_or_else(|| LitStr::new(&snake_case(&ident.unraw().to_string()), ident.span()));
+        let attrs = Attrs::read(&variant.attrs, Place::Choice);
         Self {
-            ident,
+            ident: &variant.ident,
             fields: &variant.fields,
-            name,
+            name: attrs.type_name(&variant.ident),
             attrs,
         }
-    }
-}
-
-impl Attrs {
-    fn read(attributes: &[Attribute], on_variant: bool) -> Self {
-        let mut attrs = Self::default();
-        let (_, error) = read(attributes, "choice", "title", |word, input| {
-            match (word.to_string().as_str(), on_variant) {
-                ("name", true) => attrs.name = Some(text(word, input)?),
-                ("title", true) => attrs.title = Some(text(word, input)?),
-                ("crate", false) => attrs.krate = Some(value(word, input, "path")?),
-                _ => return Err(Error::new(word.span(), unknown(on_variant))),
-            }
-            Ok(())
-        });
-        attrs.error = error;
-        attrs
-    }
-}
-
-fn unknown(on_variant: bool) -> &'static str {
-    if on_variant {
-        "a choice has no such attribute; it has `name` and `title`"
-    } else {
-        "choices have no such attribute; they have `crate`, and others on the variants"
     }
 }
 
@@ -90,14 +45,12 @@ fn valid(attrs: &Attrs, choices: Option<&[One<'_>]>, input: &DeriveInput) -> Res
     let Some(choices) = choices else {
         return refuse(&input.ident, "`Choice` describes choices by an enum");
     };
-    if !input.generics.params.is_empty() {
-        let error = "there is one list of choices, so its type has no parameters";
-        return Err(Error::new(input.generics.span(), error));
-    }
+    let why = "there is one list of choices, so its type has no parameters";
+    has_no_parameters(&input.generics, why)?;
     if choices.is_empty() {
         return refuse(&input.ident, "an enum without variants leaves no choice");
     }
-    let mut names = HashSet::new();
+    let mut names = Names::default();
     for one in choices {
         attributes_are_known(&one.attrs.error)?;
         if !matches!(one.fields, Fields::Unit) {
@@ -106,11 +59,7 @@ fn valid(attrs: &Attrs, choices: Option<&[One<'_>]>, input: &DeriveInput) -> Res
                 "a choice is a word, so its variant has no fields",
             );
         }
-        if !names.insert(one.name.value()) {
-            let name = one.name.value();
-            let error = format!("two choices are named `{name}`: write `#[choice(name = \"…\")]`");
-            return Err(Error::new(one.name.span(), error));
-        }
+        names.add(&one.name, "choices", "choice")?;
     }
     Ok(())
 }

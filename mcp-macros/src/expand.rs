@@ -1,11 +1,11 @@
 //! What a derive writes: what a person would write by hand.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Path, Type, parse_quote};
 
-use crate::ast::{self, Set, Tool};
+use crate::ast::{Set, Tool};
 use crate::attr::Attrs;
 
 /// Where the names come from that the derives use.
@@ -14,6 +14,17 @@ pub(crate) fn home(krate: Option<&Path>) -> Path {
         Some(path) => parse_quote!(#path::__private),
         None => parse_quote!(::mcp_server::__private),
     }
+}
+
+/// The same where an error should point.
+pub(crate) fn at(span: Span, tokens: impl ToTokens) -> TokenStream {
+    let tokens = tokens.into_token_stream().into_iter();
+    tokens
+        .map(|mut token| {
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
 }
 
 /// An `impl Deserialize` that only lets the rest of the program be checked.
@@ -47,8 +58,7 @@ pub(crate) fn output(attrs: &Attrs) -> Type {
 pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     let home = home(tool.attrs.krate.as_ref());
     let ident = tool.ident;
-    let (name, span) = tool.name();
-    let name = ast::text(&name, span);
+    let name = tool.name();
     let definition = definition(
         tool,
         &home,
@@ -94,9 +104,7 @@ pub(crate) fn set(set: &Set<'_>) -> TokenStream {
     let tools = set.tools.as_deref().unwrap_or_default();
     let structs = tools.iter().map(|tool| arguments(tool, &home));
     let definitions = tools.iter().map(|tool| {
-        let (name, span) = tool.name();
-        let name = ast::text(&name, span);
-        let arguments = tool.arguments();
+        let (name, arguments) = (tool.name(), tool.arguments());
         definition(tool, &home, &quote!(#name), &quote!(#arguments))
     });
     let arms = tools.iter().map(|tool| arm(tool, &home));
@@ -151,10 +159,7 @@ fn arguments(tool: &Tool<'_>, home: &Path) -> TokenStream {
 }
 
 fn arm(tool: &Tool<'_>, home: &Path) -> TokenStream {
-    let (name, span) = tool.name();
-    let name = ast::text(&name, span);
-    let arguments = tool.arguments();
-    let ident = tool.ident;
+    let (name, arguments, ident) = (tool.name(), tool.arguments(), tool.ident);
     let decode = decode(tool, home, &quote!(#arguments));
     let fields: Vec<_> = tool
         .fields
@@ -198,28 +203,28 @@ fn definition(
     };
     let span = tool.ident.span();
     let input_schema = quote_spanned!(span=> <#arguments as #home::Described>::#input_schema());
-    let title = attrs.title.as_ref().map(|title| quote!(.title(#title)));
-    let written = attrs.description.as_ref().map(syn::LitStr::value);
-    let description = written
-        .as_ref()
-        .or(attrs.doc.text.as_ref())
-        .map(|text| quote!(.description(#text)));
+    let said = said(attrs, home);
     let output_schema = attrs.output.as_ref().map(|output| {
         let schema = quote_spanned!(output.span()=> <#output as #home::Described>::output_schema());
         quote!(.output_schema(#schema))
     });
     let annotations = annotations(attrs, home);
+    quote! {
+        #home::Tool::new(#name, #input_schema)
+            #said
+            #output_schema
+            #annotations
+    }
+}
+
+/// What is said alike of a tool, of a prompt and of an argument of one.
+pub(crate) fn said(attrs: &Attrs, home: &Path) -> TokenStream {
+    let title = attrs.title.as_ref().map(|title| quote!(.title(#title)));
+    let description = attrs.text().map(|text| quote!(.description(#text)));
     let icons = &attrs.icons;
     let icons =
         (!icons.is_empty()).then(|| quote!(.icons(::std::vec![#(#home::Icon::new(#icons)),*])));
-    quote! {
-        #home::Tool::new(#name, #input_schema)
-            #title
-            #description
-            #output_schema
-            #annotations
-            #icons
-    }
+    quote!(#title #description #icons)
 }
 
 fn annotations(attrs: &Attrs, home: &Path) -> Option<TokenStream> {

@@ -2,6 +2,7 @@
 
 mod ast;
 mod expand;
+pub(crate) mod literal;
 mod valid;
 
 use proc_macro2::TokenStream;

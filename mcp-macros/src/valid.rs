@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Error, Field, Fields, Generics, LitStr, Result, Type};
 
 use crate::ast::{self, Set, Tool};
+use crate::attr::Attrs;
 
 /// Checks a struct that describes a tool.
 pub(crate) fn tool(tool: &Tool<'_>, input: &DeriveInput) -> Result<()> {
@@ -48,14 +49,10 @@ pub(crate) fn set(set: &Set<'_>, input: &DeriveInput) -> Result<()> {
     if tools.is_empty() {
         return refuse(set.ident, "an enum without variants describes no tool");
     }
-    let mut names = HashSet::new();
+    let mut names = Names::default();
     for tool in tools {
         variant(tool)?;
-        let (name, span) = tool.name();
-        if !names.insert(name.clone()) {
-            let error = format!("two tools are named `{name}`: write `#[tool(name = \"…\")]`");
-            return Err(Error::new(span, error));
-        }
+        names.add(&tool.name(), "tools", "tool")?;
     }
     Ok(())
 }
@@ -96,18 +93,16 @@ fn variant(tool: &Tool<'_>) -> Result<()> {
 
 /// What holds for a struct and for a variant.
 fn is_described(tool: &Tool<'_>) -> Result<()> {
-    let (name, span) = tool.name();
-    if !is_name(&name) {
+    let name = tool.name();
+    if !is_name(&name.value()) {
         let error = format!(
-            "`{name}` cannot be the name of a tool, which is 1 to 128 of A-Z a-z 0-9 _ - . \
-             and is given by `#[tool(name = \"…\")]`"
+            "`{}` cannot be the name of a tool, which is 1 to 128 of A-Z a-z 0-9 _ - . \
+             and is given by `#[tool(name = \"…\")]`",
+            name.value()
         );
-        return Err(Error::new(span, error));
+        return Err(Error::new(name.span(), error));
     }
-    if let (None, Some(unknown)) = (&tool.attrs.description, &tool.attrs.doc.unknown) {
-        let error = "a derive cannot know this text: write `#[tool(description = \"…\")]`";
-        return refuse(unknown, error);
-    }
+    text_is_known(&tool.attrs, "tool")?;
     let is_true = |flag: &Option<syn::LitBool>| flag.as_ref().is_some_and(|flag| flag.value);
     if let (true, Some(flag)) = (is_true(&tool.attrs.read_only), &tool.attrs.destructive) {
         if flag.value {
@@ -154,14 +149,46 @@ pub(crate) fn attributes_are_known(error: &Option<Error>) -> Result<()> {
 }
 
 fn has_no_generics(generics: &Generics) -> Result<()> {
-    if generics.params.is_empty() {
-        return Ok(());
-    }
-    let error = match generics.lifetimes().next() {
+    let why = match generics.lifetimes().next() {
         Some(_) => OWNED,
         None => "a tool has one name and one schema, so its type has no parameters",
     };
-    Err(Error::new(generics.span(), error))
+    has_no_parameters(generics, why)
+}
+
+pub(crate) fn has_no_parameters(generics: &Generics, why: &str) -> Result<()> {
+    if generics.params.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(generics.span(), why))
+}
+
+/// Checks what has a doc comment or a description, in the attribute of this name.
+pub(crate) fn text_is_known(attrs: &Attrs, attribute: &str) -> Result<()> {
+    let (None, Some(unknown)) = (&attrs.description, &attrs.doc.unknown) else {
+        return Ok(());
+    };
+    let error =
+        format!("a derive cannot know this text: write `#[{attribute}(description = \"…\")]`");
+    refuse(unknown, error)
+}
+
+/// Names, of which no two are the same.
+#[derive(Default)]
+pub(crate) struct Names(HashSet<String>);
+
+impl Names {
+    /// Adds the name of one of these, which the attribute can change.
+    pub(crate) fn add(&mut self, name: &LitStr, these: &str, attribute: &str) -> Result<()> {
+        if self.0.insert(name.value()) {
+            return Ok(());
+        }
+        let error = format!(
+            "two {these} are named `{}`: write `#[{attribute}(name = \"…\")]`",
+            name.value()
+        );
+        Err(Error::new(name.span(), error))
+    }
 }
 
 const OWNED: &str = "arguments outlive the message that they are read from, so they own what they \

@@ -65,9 +65,7 @@ wire! {
         /// Anything a program may want to know.
         optional "data" => data: RawJson,
     }
-}
 
-wire! {
     /// The `data` of [`ErrorCode::UNSUPPORTED_VERSION`].
     pub struct UnsupportedVersionData {
         /// The revisions that the receiver speaks.
@@ -75,17 +73,13 @@ wire! {
         /// What the request named.
         required "requested" => requested: String,
     }
-}
 
-wire! {
     /// The `data` of [`ErrorCode::MISSING_CLIENT_CAPABILITY`].
     pub struct MissingCapabilityData {
         /// What the request would need, in the shape in which a client declares it.
         required "requiredCapabilities" => required_capabilities: ClientCapabilities,
     }
-}
 
-wire! {
     /// The `data` of [`ErrorCode::URL_ELICITATION_REQUIRED`].
     pub struct UrlElicitationRequiredData {
         /// The web pages that the user has to visit.

@@ -51,9 +51,7 @@ wire! {
         /// Since 2026-07-28.
         optional "io.modelcontextprotocol/subscriptionId" => subscription_id: RequestId,
     }
-}
 
-wire! {
     /// The `_meta` of a result.
     pub open struct ResultMeta {
         /// Who the answering server says it is. Since 2026-07-28.
@@ -61,9 +59,7 @@ wire! {
         /// The `subscriptions/listen` request that has ended. Since 2026-07-28.
         optional "io.modelcontextprotocol/subscriptionId" => subscription_id: RequestId,
     }
-}
 
-wire! {
     /// The `_meta` of anything else: tools, content, resources.
     pub open struct Meta {}
 }

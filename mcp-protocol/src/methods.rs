@@ -115,7 +115,7 @@ macro_rules! methods {
         }
     };
 
-    (@requests $(#[$doc:meta])* $enum:ident $( $method:ident $params:ty; )*) => {
+    (@messages $(#[$doc:meta])* $enum:ident $( $method:ident $params:ty; )*) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
@@ -129,12 +129,12 @@ macro_rules! methods {
         }
 
         impl $enum {
-            /// Gives the parameters of a request their type.
+            /// Gives the parameters their type.
             ///
             /// # Errors
             ///
             /// [`ErrorCode::INVALID_PARAMS`](crate::ErrorCode::INVALID_PARAMS) when they do
-            /// not fit the method.
+            /// not fit the method. A notification is never answered: its error is for a log.
             pub fn parse(method: Method, params: Option<RawJson>) -> Result<Self, ErrorObject> {
                 match method {
                     $( Method::$method => from_params(params).map(Self::$method), )*
@@ -150,7 +150,13 @@ macro_rules! methods {
                     Self::Custom(method, _) => method.clone(),
                 }
             }
+        }
+    };
 
+    (@requests $(#[$doc:meta])* $enum:ident $( $method:ident $params:ty; )*) => {
+        methods! {@messages $(#[$doc])* $enum $( $method $params; )*}
+
+        impl $enum {
             /// The `_meta` of the parameters.
             #[must_use]
             pub fn meta(&self) -> Option<&RequestMeta> {
@@ -183,41 +189,9 @@ macro_rules! methods {
     };
 
     (@notifications $(#[$doc:meta])* $enum:ident $( $method:ident $params:ty; )*) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum $enum {
-            $(
-                #[doc = concat!("[`Method::", stringify!($method), "`]")]
-                $method($params),
-            )*
-            /// A method that is not in the table, or not one of this side's.
-            Custom(Method, CustomParams),
-        }
+        methods! {@messages $(#[$doc])* $enum $( $method $params; )*}
 
         impl $enum {
-            /// Gives the parameters of a notification their type.
-            ///
-            /// # Errors
-            ///
-            /// When they do not fit the method. A notification is never answered: the error is
-            /// for a log.
-            pub fn parse(method: Method, params: Option<RawJson>) -> Result<Self, ErrorObject> {
-                match method {
-                    $( Method::$method => from_params(params).map(Self::$method), )*
-                    method => from_params(params).map(|params| Self::Custom(method, params)),
-                }
-            }
-
-            /// The method.
-            #[must_use]
-            pub fn method(&self) -> Method {
-                match self {
-                    $( Self::$method(_) => Method::$method, )*
-                    Self::Custom(method, _) => method.clone(),
-                }
-            }
-
             /// The `_meta` of the parameters, if they have a known form.
             #[must_use]
             pub fn meta(&self) -> Option<&NotificationMeta> {
@@ -243,7 +217,8 @@ macro_rules! methods {
 
     (@results $(#[$doc:meta])* $enum:ident $( $method:ident $result:ty; )*) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
         #[non_exhaustive]
         pub enum $enum {
             $(
@@ -287,9 +262,7 @@ macro_rules! methods {
                     _ => Ok(Self::Custom(result.clone())),
                 }
             }
-        }
 
-        impl $enum {
             /// Edits the `_meta` of the result, absent or not. That of a custom result which is
             /// not as it should be stays as it is.
             pub fn edit_meta(&mut self, edit: impl FnOnce(&mut Option<ResultMeta>)) {
@@ -297,16 +270,6 @@ macro_rules! methods {
                     $( Self::$method(result) => edit(&mut result.meta), )*
                     Self::InputRequired(result) => edit(&mut result.meta),
                     Self::Custom(result) => edit_custom_meta(result, edit),
-                }
-            }
-        }
-
-        impl Serialize for $enum {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    $( Self::$method(result) => result.serialize(serializer), )*
-                    Self::InputRequired(result) => result.serialize(serializer),
-                    Self::Custom(result) => result.serialize(serializer),
                 }
             }
         }

@@ -13,16 +13,17 @@
 //! and loses raw JSON, and its structs accept arrays.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::de::value::CowStrDeserializer;
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::de::{self, DeserializeSeed, MapAccess};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Number;
 
 use crate::RawJson;
-use crate::jsonrpc::RAW;
+use crate::jsonrpc::serialize_raw;
 
-/// Defines an object of the protocol.
+/// Defines objects of the protocol.
 ///
 /// | kind | field type | absent | `null` | written |
 /// |---|---|---|---|---|
@@ -40,17 +41,16 @@ use crate::jsonrpc::RAW;
 /// which takes the required members in order, and a setter for each other one. They take what
 /// converts into the member, but for a `count` and an `integer`: a literal would be an `i32`.
 macro_rules! wire {
-    (
-        $(#[$attr:meta])*
-        $vis:vis struct $name:ident { $($fields:tt)* }
-    ) => {
-        $crate::wire::wire!(@define $(#[$attr])* [$vis] $name [] [] $($fields)*);
-    };
-    (
+    ( $(
         $(#[$attr:meta])*
         $vis:vis open struct $name:ident $( is $tag:literal = $word:literal )? { $($fields:tt)* }
-    ) => {
-        $crate::wire::wire!(@define $(#[$attr])* [$vis] $name [extra] [$($tag $word)?] $($fields)*);
+    )+ ) => {
+        $( $crate::wire::wire!(
+            @define $(#[$attr])* [$vis] $name [extra] [$($tag $word)?] $($fields)*
+        ); )+
+    };
+    ( $( $(#[$attr:meta])* $vis:vis struct $name:ident { $($fields:tt)* } )+ ) => {
+        $( $crate::wire::wire!(@define $(#[$attr])* [$vis] $name [] [] $($fields)*); )+
     };
 
     (@define
@@ -259,14 +259,14 @@ macro_rules! wire {
 }
 pub(crate) use wire;
 
-/// Defines a set of words. A word that is not in it is kept as `Other`.
+/// Defines sets of words. A word that is not in its set is kept as `Other`.
 macro_rules! words {
-    (
+    ( $(
         $(#[$attr:meta])*
         pub enum $name:ident {
             $( $(#[$variant_attr:meta])* $variant:ident = $word:literal, )*
         }
-    ) => {
+    )+ ) => { $(
         $(#[$attr])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -315,6 +315,17 @@ macro_rules! words {
             }
         }
 
+        $crate::wire::schema! {
+            $name, stringify!($name),
+            _ => schemars::json_schema!({ "type": "string", "enum": [$($word),*] })
+        }
+    )+ };
+}
+pub(crate) use words;
+
+/// Says what the JSON Schema of a type is, wherever it stands.
+macro_rules! schema {
+    ($name:ident, $title:expr, $generator:pat => $schema:expr) => {
         #[cfg(feature = "schemars")]
         impl schemars::JsonSchema for $name {
             fn inline_schema() -> bool {
@@ -322,16 +333,16 @@ macro_rules! words {
             }
 
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
+                $title.into()
             }
 
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "enum": [$($word),*] })
+            fn json_schema($generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $schema
             }
         }
     };
 }
-pub(crate) use words;
+pub(crate) use schema;
 
 /// Defines an object of several kinds that one of its members tells apart.
 ///
@@ -344,7 +355,8 @@ macro_rules! tagged {
         }
     ) => {
         $(#[$attr])*
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_attr])* $variant($type), )*
@@ -359,15 +371,6 @@ macro_rules! tagged {
                 }
             }
         )*
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    $( Self::$variant(value) => value.serialize(serializer), )*
-                    Self::Unknown(value) => value.serialize(serializer),
-                }
-            }
-        }
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -436,26 +439,14 @@ pub(crate) use literal;
 
 impl Serialize for Literal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Written<'a>(&'a Literal);
-
-        impl Serialize for Written<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match serializer.is_human_readable() {
-                    true => serializer.serialize_str(self.0.text),
-                    false => serializer.serialize_bytes(self.0.json.as_bytes()),
-                }
-            }
-        }
-
-        match serializer.is_human_readable() {
-            true => serializer.serialize_newtype_struct(RAW, &Written(self)),
-            false => serializer.serialize_str(self.text),
-        }
+        serialize_raw(serializer, self.json.as_bytes(), || self.text)
     }
 }
 
 /// A string that is borrowed from the input where it can be.
-pub(crate) struct Key<'a>(Cow<'a, str>);
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl Key<'_> {
     pub(crate) fn as_str(&self) -> &str {
@@ -466,34 +457,6 @@ impl Key<'_> {
 impl<'a> From<Key<'a>> for Cow<'a, str> {
     fn from(key: Key<'a>) -> Self {
         key.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-
-        impl<'de> Visitor<'de> for Text {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(text.to_owned())))
-            }
-
-            fn visit_string<E: de::Error>(self, text: String) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(text)))
-            }
-        }
-
-        deserializer.deserialize_str(Text)
     }
 }
 
@@ -579,38 +542,17 @@ pub(crate) struct Integer(pub(crate) Option<u64>);
 
 impl<'de> Deserialize<'de> for Integer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-
-        impl Visitor<'_> for Number {
-            type Value = Integer;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Integer, E> {
-                Ok(Integer(Some(number)))
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Integer, E> {
-                Ok(Integer(number.try_into().ok()))
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Integer, E> {
-                let whole = number.fract() == 0.0 && (0.0..u64::MAX as f64).contains(&number);
-                Ok(Integer(whole.then_some(number as u64)))
-            }
-        }
-
-        // Not `deserialize_any`, which gives numbers as maps when serde_json is built with
-        // `arbitrary_precision`.
-        deserializer.deserialize_f64(Number)
+        let number = Number::deserialize(deserializer)?;
+        let whole = |float: &f64| float.fract() == 0.0 && (0.0..u64::MAX as f64).contains(float);
+        let float = || number.as_f64().filter(whole).map(|float| float as u64);
+        Ok(Self(number.as_u64().or_else(float)))
     }
 }
 
 /// The members of an object that this crate does not know, in the order they came.
 ///
-/// They are written back as they were, so that a proxy loses nothing.
+/// They are written back as they were, so that a proxy loses nothing. Read by itself it is the
+/// members of any object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extra(Vec<(Box<str>, RawJson)>);
 
@@ -663,8 +605,16 @@ impl Extra {
 
 impl Serialize for Extra {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.write(&mut map)?;
-        map.end()
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Extra {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        wire! {
+            open struct Object {}
+        }
+
+        Object::deserialize(deserializer).map(|object| object.extra)
     }
 }

@@ -8,7 +8,7 @@ use mcp_protocol::ErrorObject;
 use mcp_protocol::transport::TransportError;
 use tower::BoxError;
 
-use crate::attempt::Needs;
+use crate::attempt::{Needs, Outcome};
 use crate::schema::SchemaError;
 
 /// Why a tool did not give a result.
@@ -43,6 +43,16 @@ impl ToolError {
     #[must_use]
     pub fn refused(error: ErrorObject) -> Self {
         Self(Kind::Refused(error))
+    }
+
+    /// What it means for any request but a tool's, which alone has a result that failed.
+    pub(crate) fn into_outcome(self) -> Result<Outcome, BoxError> {
+        match self.0 {
+            Kind::Failed(message) => Ok(Outcome::Refused(ErrorObject::internal(message))),
+            Kind::Refused(error) => Ok(Outcome::Refused(error)),
+            Kind::Needs(needs) => Ok(Outcome::Needs(needs)),
+            Kind::Down(down) => Err(down.into()),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use mcp_protocol::types::{
     ElicitMode, ElicitParams, ElicitResult, EmptyParams, IncludeContext, InputRequest,
     ListRootsResult, RequestedSchema, Root,
 };
-use mcp_protocol::{ProtocolVersion, RawJson, ServerRequest, connection::Caller};
+use mcp_protocol::{ProtocolVersion, RawJson, connection::Caller};
 use serde::de::DeserializeOwned;
 
 pub use crate::field::{Choice, Field, FieldSchema};
@@ -334,16 +334,6 @@ pub(crate) fn leave_out_context(request: &mut InputRequest, caller: &Caller) {
         params
             .include_context
             .take_if(|context| *context != IncludeContext::None);
-    }
-}
-
-/// The request that asks the same of a client that is asked by requests.
-pub(crate) fn as_request(request: InputRequest) -> Option<ServerRequest> {
-    match request {
-        InputRequest::Elicit(params) => Some(ServerRequest::Elicit(params)),
-        InputRequest::CreateMessage(params) => Some(ServerRequest::CreateMessage(params)),
-        InputRequest::ListRoots(params) => Some(ServerRequest::ListRoots(params)),
-        _ => None,
     }
 }
 

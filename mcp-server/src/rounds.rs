@@ -16,14 +16,14 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 
 use mcp_protocol::connection::Answer;
-use mcp_protocol::types::{CallToolResult, ContentBlock, InputRequiredResult};
+use mcp_protocol::types::{CallToolResult, InputRequiredResult};
 use mcp_protocol::{ClientRequest, Era, ErrorObject, RawJson, ServerResult};
 use tokio::sync::oneshot::{self, error::RecvError};
 use tower::{BoxError, Service};
 
 use crate::attempt::{Attempt, Needs, Next, Outcome, Serving};
 use crate::context::Call;
-use crate::input::{as_request, is_no};
+use crate::input::is_no;
 use crate::seal::{About, Carried, Digest, Seal, Unsealed};
 
 /// The answers that a call has, and what it has looked for in this attempt.
@@ -115,7 +115,7 @@ impl Rounds {
                     open.push(still.swap_remove(at));
                     continue;
                 }
-                let Some(request) = as_request(need.request) else {
+                let Some(request) = need.request.into_request() else {
                     return Ok(failed(&attempt, "the client cannot be asked that"));
                 };
                 open.push(Open {
@@ -268,10 +268,7 @@ fn answered(answer: Result<Answer, RecvError>) -> Result<RawJson, String> {
 fn failed(attempt: &Attempt, why: &str) -> Outcome {
     match attempt.request() {
         ClientRequest::CallTool(_) => {
-            let result = CallToolResult::new()
-                .content(vec![ContentBlock::text(why)])
-                .is_error(true);
-            Outcome::Done(ServerResult::CallTool(result).into())
+            Outcome::Done(ServerResult::CallTool(CallToolResult::error(why)).into())
         }
         _ => Outcome::Refused(ErrorObject::internal(why.to_owned())),
     }

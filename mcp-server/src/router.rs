@@ -16,6 +16,7 @@ use self::tools::Tools;
 use crate::attempt::{Attempt, Outcome, Serve, Serving};
 use crate::context::Context;
 use crate::custom::Method;
+use crate::error::ToolError;
 
 /// The innermost service.
 pub(crate) struct Router<S> {
@@ -35,48 +36,63 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                 state: self.state.clone(),
                 call: attempt.call.clone(),
             };
-            Ok(match attempt.request() {
-                ClientRequest::ListTools(params) => match self.tools.list(params, self.page_size) {
-                    Ok(list) => Outcome::Done(ServerResult::ListTools(list).into()),
-                    Err(error) => Outcome::Refused(error),
-                },
-                ClientRequest::CallTool(params) => self.tools.call(params, cx).await?,
-                ClientRequest::ListResources(params) => {
-                    let list = self.resources.list(params, self.page_size);
-                    answered(list.map(ServerResult::ListResources))
+            let size = self.page_size;
+            let result = match attempt.request() {
+                ClientRequest::ListTools(params) => {
+                    answered(self.tools.list(params, size), ServerResult::ListTools)
                 }
+                ClientRequest::CallTool(params) => self
+                    .tools
+                    .call(params, cx)
+                    .await
+                    .map(ServerResult::CallTool),
+                ClientRequest::ListResources(params) => answered(
+                    self.resources.list(params, size),
+                    ServerResult::ListResources,
+                ),
                 ClientRequest::ListResourceTemplates(params) => {
-                    let list = self.resources.list_templates(params, self.page_size);
-                    answered(list.map(ServerResult::ListResourceTemplates))
+                    let list = self.resources.list_templates(params, size);
+                    answered(list, ServerResult::ListResourceTemplates)
                 }
-                ClientRequest::ReadResource(params) => self.resources.read(params, cx).await?,
+                ClientRequest::ReadResource(params) => self
+                    .resources
+                    .read(params, cx)
+                    .await
+                    .map(ServerResult::ReadResource),
                 ClientRequest::ListPrompts(params) => {
-                    let list = self.prompts.list(params, self.page_size);
-                    answered(list.map(ServerResult::ListPrompts))
+                    answered(self.prompts.list(params, size), ServerResult::ListPrompts)
                 }
-                ClientRequest::GetPrompt(params) => self.prompts.get(params, cx).await?,
+                ClientRequest::GetPrompt(params) => self
+                    .prompts
+                    .get(params, cx)
+                    .await
+                    .map(ServerResult::GetPrompt),
                 ClientRequest::Complete(params) => {
-                    let proposals = self.complete(params, cx).await;
-                    answered(proposals.map(ServerResult::Complete))
+                    answered(self.complete(params, cx).await, ServerResult::Complete)
                 }
                 ClientRequest::Custom(method, params) => match self.methods.get(method.as_str()) {
                     Some(answering) => {
-                        let answer = answering.answer(params, cx).await;
-                        answered(answer.map(ServerResult::Custom))
+                        answered(answering.answer(params, cx).await, ServerResult::Custom)
                     }
-                    None => Outcome::Refused(ErrorObject::method_not_found(method.as_str())),
+                    None => Err(unknown(method)),
                 },
-                request => {
-                    Outcome::Refused(ErrorObject::method_not_found(request.method().as_str()))
-                }
-            })
+                request => Err(unknown(&request.method())),
+            };
+            match result {
+                Ok(result) => Ok(Outcome::Done(result.into())),
+                Err(error) => error.into_outcome(),
+            }
         })
     }
 }
 
-fn answered(result: Result<ServerResult, ErrorObject>) -> Outcome {
-    match result {
-        Ok(result) => Outcome::Done(result.into()),
-        Err(error) => Outcome::Refused(error),
-    }
+fn answered<T>(
+    result: Result<T, ErrorObject>,
+    of: fn(T) -> ServerResult,
+) -> Result<ServerResult, ToolError> {
+    result.map(of).map_err(ToolError::refused)
+}
+
+fn unknown(method: &mcp_protocol::Method) -> ToolError {
+    ToolError::refused(ErrorObject::method_not_found(method.as_str()))
 }

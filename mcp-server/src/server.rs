@@ -798,11 +798,7 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// Removes a tool while the server runs, and tells the clients. Calls of it that run go
     /// on. Says whether there was a tool of this name.
     pub fn remove_tool(&self, name: &str) -> bool {
-        let removed = self.router.tools.remove(name);
-        if removed {
-            self.parts.changes.tools();
-        }
-        removed
+        self.removed(self.router.tools.remove(name), Changes::tools)
     }
 
     /// Adds a resource while the server runs, and tells the clients. A server that was built
@@ -821,11 +817,7 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// Removes a resource while the server runs, and tells the clients. Says whether there was
     /// one at this URI.
     pub fn remove_resource(&self, uri: &str) -> bool {
-        let removed = self.router.resources.remove(uri);
-        if removed {
-            self.parts.changes.resources();
-        }
-        removed
+        self.removed(self.router.resources.remove(uri), Changes::resources)
     }
 
     /// Adds a template while the server runs, and tells the clients. A server that was built
@@ -844,11 +836,10 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// Removes the template with this URI template while the server runs, and tells the
     /// clients. Says whether there was one.
     pub fn remove_template(&self, uri_template: &str) -> bool {
-        let removed = self.router.resources.remove_template(uri_template);
-        if removed {
-            self.parts.changes.resources();
-        }
-        removed
+        self.removed(
+            self.router.resources.remove_template(uri_template),
+            Changes::resources,
+        )
     }
 
     /// Adds a prompt while the server runs, and tells the clients.
@@ -868,9 +859,12 @@ impl<S: Send + Sync + 'static> ServerHandle<S> {
     /// Removes a prompt while the server runs, and tells the clients. Says whether there was a
     /// prompt of this name.
     pub fn remove_prompt(&self, name: &str) -> bool {
-        let removed = self.router.prompts.remove(name);
+        self.removed(self.router.prompts.remove(name), Changes::prompts)
+    }
+
+    fn removed(&self, removed: bool, tell: fn(&Changes)) -> bool {
         if removed {
-            self.parts.changes.prompts();
+            tell(&self.parts.changes);
         }
         removed
     }

@@ -5,8 +5,9 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Ident, Path};
 
-use super::ast::{Field, Form, Kind, Literal};
-use crate::expand::{home, unreadable};
+use super::ast::{Field, Form};
+use super::literal::{Kind, Literal};
+use crate::expand::{at, home, unreadable};
 
 /// `impl Form` and `impl Deserialize`, through a struct that has the names of the form.
 pub(crate) fn form(form: &Form<'_>) -> TokenStream {
@@ -91,10 +92,8 @@ fn shown(field: &Field<'_>, home: &Path) -> TokenStream {
         .title
         .as_ref()
         .map(|title| quote!(let field = #home::FieldSchema::title(field, #title);));
-    let written = attrs.description.as_ref().map(syn::LitStr::value);
-    let description = written
-        .as_ref()
-        .or(attrs.doc.text.as_ref())
+    let description = attrs
+        .text()
         .map(|text| quote!(let field = #home::FieldSchema::description(field, #text);));
     let format = attrs.format.as_ref().and_then(|written| {
         let format = format(&written.value())?;
@@ -127,17 +126,6 @@ fn set(home: &Path, setter: &TokenStream, span: Span, value: &impl ToTokens) -> 
     let home = at(span, home);
     let value = at(span, value);
     quote_spanned!(span=> let field = #home::#setter(field, #value);)
-}
-
-/// The same where an error should point.
-fn at(span: Span, tokens: impl ToTokens) -> TokenStream {
-    let tokens = tokens.into_token_stream().into_iter();
-    tokens
-        .map(|mut token| {
-            token.set_span(token.span().located_at(span));
-            token
-        })
-        .collect()
 }
 
 /// The variant of `StringFormat`.

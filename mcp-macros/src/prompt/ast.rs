@@ -1,13 +1,9 @@
 //! What a prompt's struct says, not yet judged.
 
-use proc_macro2::Span;
-use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Path, Result, Type};
+use syn::{DeriveInput, Field, Fields, Ident, LitStr, Type};
 
-use crate::ast::{optional, snake_case};
-use crate::attr::{name_or, read, text, value};
-use crate::doc::Doc;
+use crate::ast::{fields, optional};
+use crate::attr::{Attrs, Place};
 
 /// A prompt: a struct.
 pub(crate) struct Prompt<'a> {
@@ -28,43 +24,20 @@ pub(crate) struct Argument<'a> {
     pub(crate) attrs: Attrs,
 }
 
-/// What stands in `#[prompt(…)]`, on the struct or on a field.
-#[derive(Default)]
-pub(crate) struct Attrs {
-    pub(crate) name: Option<LitStr>,
-    pub(crate) title: Option<LitStr>,
-    pub(crate) description: Option<LitStr>,
-    pub(crate) icons: Vec<LitStr>,
-    pub(crate) krate: Option<Path>,
-    /// The doc comment.
-    pub(crate) doc: Doc,
-    /// The first mistake.
-    pub(crate) error: Option<Error>,
-}
-
 impl<'a> Prompt<'a> {
     pub(crate) fn read(input: &'a DeriveInput) -> Self {
-        let fields = match &input.data {
-            Data::Struct(data) => Some(&data.fields),
-            Data::Enum(_) | Data::Union(_) => None,
-        };
+        let fields = fields(input);
+        let arguments = fields.into_iter().flatten().filter_map(Argument::read);
         Self {
             ident: &input.ident,
             fields,
-            arguments: fields
-                .into_iter()
-                .flatten()
-                .filter_map(Argument::read)
-                .collect(),
+            arguments: arguments.collect(),
             attrs: Attrs::read(&input.attrs, Place::Prompt),
         }
     }
 
     pub(crate) fn name(&self) -> LitStr {
-        self.attrs.name.clone().unwrap_or_else(|| {
-            let name = snake_case(&self.ident.unraw().to_string());
-            LitStr::new(&name, self.ident.span())
-        })
+        self.attrs.type_name(self.ident)
     }
 }
 
@@ -80,53 +53,6 @@ impl<'a> Argument<'a> {
     }
 
     pub(crate) fn name(&self) -> LitStr {
-        name_or(self.attrs.name.as_ref(), self.ident)
+        self.attrs.field_name(self.ident)
     }
-}
-
-/// Where an attribute stands.
-#[derive(Clone, Copy)]
-enum Place {
-    Prompt,
-    Argument,
-}
-
-impl Attrs {
-    fn read(attributes: &[Attribute], place: Place) -> Self {
-        let mut attrs = Self {
-            doc: Doc::read(attributes),
-            ..Self::default()
-        };
-        let (_, error) = read(attributes, "prompt", "title", |word, input| {
-            attrs.item(word, place, input)
-        });
-        attrs.error = error;
-        attrs
-    }
-
-    fn item(&mut self, word: &Ident, place: Place, input: ParseStream<'_>) -> Result<()> {
-        match (word.to_string().as_str(), place) {
-            ("name", _) => self.name = Some(text(word, input)?),
-            ("title", _) => self.title = Some(text(word, input)?),
-            ("description", _) => self.description = Some(text(word, input)?),
-            ("icon", Place::Prompt) => self.icons.push(text(word, input)?),
-            ("crate", Place::Prompt) => self.krate = Some(value(word, input, "path")?),
-            (_, place) => return Err(unknown(word.span(), place)),
-        }
-        Ok(())
-    }
-}
-
-fn unknown(span: Span, place: Place) -> Error {
-    let error = match place {
-        Place::Prompt => {
-            "a prompt has no such attribute; it has `name`, `title`, `description`, `icon` and \
-             `crate`"
-        }
-        Place::Argument => {
-            "an argument of a prompt has no such attribute; it has `name`, `title` and \
-             `description`"
-        }
-    };
-    Error::new(span, error)
 }

@@ -5,18 +5,15 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Path};
 
-use super::ast::{Argument, Attrs, Prompt};
-use crate::expand::home;
+use super::ast::{Argument, Prompt};
+use crate::expand::{at, home, said};
 
 /// `impl PromptArgs`.
 pub(crate) fn prompt(prompt: &Prompt<'_>) -> TokenStream {
     let home = home(prompt.attrs.krate.as_ref());
     let ident = prompt.ident;
     let name = prompt.name();
-    let said = said(&prompt.attrs);
-    let icons = &prompt.attrs.icons;
-    let icons =
-        (!icons.is_empty()).then(|| quote!(.icons(::std::vec![#(#home::Icon::new(#icons)),*])));
+    let said = said(&prompt.attrs, &home);
     let arguments = &prompt.arguments;
     let shown = arguments.iter().map(|argument| shown(argument, &home));
     let shown = (!arguments.is_empty()).then(|| quote!(.arguments(::std::vec![#(#shown),*])));
@@ -30,7 +27,6 @@ pub(crate) fn prompt(prompt: &Prompt<'_>) -> TokenStream {
                 #home::Prompt::new(Self::NAME)
                     #said
                     #shown
-                    #icons
             }
 
             fn parse(
@@ -81,20 +77,9 @@ pub(crate) fn fallback(prompt: &Prompt<'_>, input: &DeriveInput, error: &Error) 
 /// An argument as `prompts/list` shows it.
 fn shown(argument: &Argument<'_>, home: &Path) -> TokenStream {
     let name = argument.name();
-    let said = said(&argument.attrs);
+    let said = said(&argument.attrs, home);
     let required = argument.required.then(|| quote!(.required(true)));
     quote!(#home::PromptArgument::new(#name) #said #required)
-}
-
-/// What is said of a prompt as of an argument.
-fn said(attrs: &Attrs) -> TokenStream {
-    let title = attrs.title.as_ref().map(|title| quote!(.title(#title)));
-    let written = attrs.description.as_ref().map(syn::LitStr::value);
-    let description = written
-        .as_ref()
-        .or(attrs.doc.text.as_ref())
-        .map(|text| quote!(.description(#text)));
-    quote!(#title #description)
 }
 
 /// Points at the type where that cannot be read from text.
@@ -106,9 +91,6 @@ fn field(argument: &Argument<'_>, home: &Path) -> TokenStream {
     } else {
         quote_spanned!(span=> optional_argument)
     };
-    let home = quote!(#home).into_iter().map(|mut token| {
-        token.set_span(token.span().located_at(span));
-        token
-    });
-    quote_spanned!(span=> #ident: #(#home)*::#read::<#ty>(arguments, #name)?)
+    let home = at(span, home);
+    quote_spanned!(span=> #ident: #home::#read::<#ty>(arguments, #name)?)
 }

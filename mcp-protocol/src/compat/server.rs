@@ -38,7 +38,7 @@ pub fn fit_call_tool_result(result: &mut CallToolResult, version: ProtocolVersio
 
 pub(super) fn fit_structured_content(value: &mut RawJson, version: ProtocolVersion) {
     if version.era() == Era::Legacy && !value.is_object() {
-        *value = object([("result", value.clone())]);
+        *value = encode(&object([("result", value.clone())]));
     }
 }
 
@@ -55,16 +55,12 @@ wire! {
     }
 }
 
-wire! {
-    open struct Object {}
-}
-
 /// Makes any schema one that takes an object for each value that the schema takes: the value
 /// itself if it is an object, else an object with the value as `result`.
 fn make_object_schema(schema: &mut RawJson) {
     let Ok(mut root) = schema.decode::<Schema>() else {
         // `true` or `false`, which are schemas as well.
-        *schema = wrapper(schema.clone(), true);
+        *schema = encode(&wrapper(schema.clone(), true));
         return;
     };
     if root
@@ -81,11 +77,10 @@ fn make_object_schema(schema: &mut RawJson) {
         ("$defs", root.defs.take()),
         ("definitions", root.definitions.take()),
     ];
-    let inner = encode(&root);
-    let mut outer: Object = decode(&wrapper(inner, takes_objects));
+    let mut outer = wrapper(encode(&root), takes_objects);
     for (name, value) in hoisted {
         if let Some(value) = value {
-            outer.extra.insert(name, value);
+            outer.insert(name, value);
         }
     }
     *schema = encode(&outer);
@@ -105,14 +100,14 @@ fn may_be_object(schema: &Schema, levels: usize) -> bool {
         && schema.one_of.as_ref().is_none_or(any_may)
 }
 
-fn wrapper(schema: RawJson, takes_objects: bool) -> RawJson {
+fn wrapper(schema: RawJson, takes_objects: bool) -> Extra {
     let wrapped = [
-        ("properties", object([("result", schema.clone())])),
+        ("properties", encode(&object([("result", schema.clone())]))),
         ("required", json(r#"["result"]"#)),
     ];
     let kind = ("type", json(r#""object""#));
     if takes_objects {
-        let either = [schema, object(wrapped)];
+        let either = [schema, encode(&object(wrapped))];
         object([kind, ("anyOf", encode(&either))])
     } else {
         let [properties, required] = wrapped;
@@ -146,35 +141,28 @@ fn spell_out_booleans(schema: &mut RawJson) {
     let Ok(mut root) = schema.decode::<Schema>() else {
         return;
     };
-    let Some(Ok(properties)) = root.properties.as_ref().map(RawJson::decode::<Object>) else {
+    let Some(Ok(properties)) = root.properties.as_ref().map(RawJson::decode::<Extra>) else {
         return;
     };
     let mut spelled = Extra::default();
-    let mut changed = false;
-    for (name, property) in properties.extra.iter() {
+    for (name, property) in properties.iter() {
         let property = match property.as_str() {
             "true" => json("{}"),
             "false" => json(r#"{"not":{}}"#),
-            _ => {
-                spelled.push(name, property.clone());
-                continue;
-            }
+            _ => property.clone(),
         };
-        changed = true;
         spelled.push(name, property);
     }
-    if changed {
-        root.properties = Some(encode(&spelled));
-        *schema = encode(&root);
-    }
+    root.properties = Some(encode(&spelled));
+    *schema = encode(&root);
 }
 
-fn object<const LEN: usize>(members: [(&str, RawJson); LEN]) -> RawJson {
+fn object<const LEN: usize>(members: [(&str, RawJson); LEN]) -> Extra {
     let mut object = Extra::default();
     for (name, value) in members {
         object.push(name, value);
     }
-    encode(&object)
+    object
 }
 
 fn json(text: &'static str) -> RawJson {
@@ -183,8 +171,4 @@ fn json(text: &'static str) -> RawJson {
 
 fn encode(value: &impl serde::Serialize) -> RawJson {
     RawJson::encode(value).expect("what was JSON encodes as JSON")
-}
-
-fn decode<T: serde::de::DeserializeOwned>(value: &RawJson) -> T {
-    value.decode().expect("it was made here")
 }

@@ -231,9 +231,7 @@ wire! {
         /// Not yet looked at.
         optional "_meta" => meta: RawJson,
     }
-}
 
-wire! {
     /// A `_meta` of which only the revision matters.
     struct VersionOnly {
         /// The revision that the request is written in.

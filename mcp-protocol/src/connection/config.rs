@@ -73,10 +73,7 @@ pub(super) fn offers(capabilities: &ServerCapabilities, method: &Method) -> bool
         Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => {
             capabilities.resources.is_some()
         }
-        Method::Subscribe | Method::Unsubscribe => capabilities
-            .resources
-            .as_ref()
-            .is_some_and(|resources| resources.subscribe == Some(true)),
+        Method::Subscribe | Method::Unsubscribe => subscriptions::subscribes(capabilities),
         Method::Complete => capabilities.completions.is_some(),
         Method::SetLevel => capabilities.logging.is_some(),
         Method::Listen => subscriptions::offers_streams(capabilities),

@@ -216,7 +216,7 @@ impl ServerConnection {
         let method = question.method();
         let version = open.caller.version();
         if open.caller.era() == Era::Modern
-            || !can_answer(open.caller.capabilities(), &method)
+            || !open.caller.capabilities().answers(&method)
             || self.asks.len() >= self.config.limits.asks
         {
             return None;
@@ -724,16 +724,6 @@ fn is_work(request: &ClientRequest) -> bool {
             | ClientRequest::Unsubscribe(_)
             | ClientRequest::Listen(_)
     )
-}
-
-/// Whether a client has declared that it can be asked this.
-fn can_answer(declared: &ClientCapabilities, question: &Method) -> bool {
-    match question {
-        Method::CreateMessage => declared.sampling.is_some(),
-        Method::Elicit => declared.elicitation.is_some(),
-        Method::ListRoots => declared.roots.is_some(),
-        question => *question == Method::Ping,
-    }
 }
 
 /// The longest URI that is subscribed to, in bytes. No resource is named by a longer one; it

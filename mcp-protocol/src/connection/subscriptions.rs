@@ -126,20 +126,15 @@ impl SubscriptionFilter {
     /// What of this a server with these capabilities tells of.
     #[must_use]
     pub fn granted_by(self, capabilities: &ServerCapabilities) -> Self {
-        let resources = capabilities.resources.as_ref();
+        let grant = |asked: Option<bool>, list: Change| {
+            asked.filter(|asked| *asked && declares(capabilities, &list))
+        };
         let mut granted = Self::new();
-        granted.tools_list_changed = self
-            .tools_list_changed
-            .filter(|asked| *asked && list_changed_of_tools(capabilities));
-        granted.prompts_list_changed = self
-            .prompts_list_changed
-            .filter(|asked| *asked && list_changed_of_prompts(capabilities));
-        granted.resources_list_changed = self.resources_list_changed.filter(|asked| {
-            *asked && resources.is_some_and(|resources| resources.list_changed == Some(true))
-        });
-        granted.resource_subscriptions = self
-            .resource_subscriptions
-            .filter(|_| resources.is_some_and(|resources| resources.subscribe == Some(true)));
+        granted.tools_list_changed = grant(self.tools_list_changed, Change::Tools);
+        granted.prompts_list_changed = grant(self.prompts_list_changed, Change::Prompts);
+        granted.resources_list_changed = grant(self.resources_list_changed, Change::Resources);
+        let uris = self.resource_subscriptions;
+        granted.resource_subscriptions = uris.filter(|_| subscribes(capabilities));
         granted
     }
 
@@ -162,32 +157,23 @@ impl SubscriptionFilter {
 
 /// Whether there is anything that a listen stream could be granted.
 pub(super) fn offers_streams(capabilities: &ServerCapabilities) -> bool {
-    list_changed_of_tools(capabilities)
-        || list_changed_of_prompts(capabilities)
-        || capabilities.resources.as_ref().is_some_and(|resources| {
-            resources.list_changed == Some(true) || resources.subscribe == Some(true)
-        })
+    let lists = [Change::Tools, Change::Prompts, Change::Resources];
+    lists.iter().any(|list| declares(capabilities, list)) || subscribes(capabilities)
 }
 
-/// Whether the legacy session is told of changes of a list.
-fn declares(capabilities: &ServerCapabilities, change: &Change) -> bool {
-    match change {
-        Change::Tools => list_changed_of_tools(capabilities),
-        Change::Prompts => list_changed_of_prompts(capabilities),
-        Change::Resources => capabilities
-            .resources
-            .as_ref()
-            .is_some_and(|resources| resources.list_changed == Some(true)),
-        Change::Resource(_) | Change::Everything => false,
-    }
+/// Whether a client can subscribe to resources.
+pub(super) fn subscribes(capabilities: &ServerCapabilities) -> bool {
+    let resources = capabilities.resources.as_ref();
+    resources.is_some_and(|resources| resources.subscribe == Some(true))
 }
 
-fn list_changed_of_tools(capabilities: &ServerCapabilities) -> bool {
-    let tools = capabilities.tools.as_ref();
-    tools.is_some_and(|tools| tools.list_changed == Some(true))
-}
-
-fn list_changed_of_prompts(capabilities: &ServerCapabilities) -> bool {
-    let prompts = capabilities.prompts.as_ref();
-    prompts.is_some_and(|prompts| prompts.list_changed == Some(true))
+/// Whether changes of a list are told of.
+fn declares(capabilities: &ServerCapabilities, list: &Change) -> bool {
+    let list_changed = match list {
+        Change::Tools => capabilities.tools.as_ref().map(|it| it.list_changed),
+        Change::Prompts => capabilities.prompts.as_ref().map(|it| it.list_changed),
+        Change::Resources => capabilities.resources.as_ref().map(|it| it.list_changed),
+        Change::Resource(_) | Change::Everything => None,
+    };
+    list_changed.flatten() == Some(true)
 }

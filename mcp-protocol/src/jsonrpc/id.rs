@@ -8,6 +8,8 @@ use serde::de::{self, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
 
+use crate::wire::schema;
+
 /// An integer of the whole `i64` and `u64` range, or a string.
 ///
 /// One value has one form: `Unsigned` holds only what `Signed` cannot.
@@ -150,19 +152,9 @@ macro_rules! integer_or_string {
             }
         }
 
-        #[cfg(feature = "schemars")]
-        impl schemars::JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": ["string", "integer"] })
-            }
+        schema! {
+            $name, stringify!($name),
+            _ => schemars::json_schema!({ "type": ["string", "integer"] })
         }
     };
 }

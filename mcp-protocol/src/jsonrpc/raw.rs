@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::write::RAW;
+use crate::wire::schema;
 
 /// One well-formed JSON value, kept as the text it came as.
 ///
@@ -118,21 +119,31 @@ impl From<serde_json::Value> for RawJson {
 
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Written<'a>(&'a [u8]);
+        serialize_raw(serializer, &self.0, || checked(&self.0))
+    }
+}
 
-        impl Serialize for Written<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match serializer.is_human_readable() {
-                    true => checked(self.0).serialize(serializer),
-                    false => serializer.serialize_bytes(self.0),
-                }
+/// Serializes JSON text as it is where the writer of this crate writes, and else what stands for
+/// it.
+pub(crate) fn serialize_raw<S: Serializer, T: Serialize>(
+    serializer: S,
+    json: &[u8],
+    plain: impl Fn() -> T,
+) -> Result<S::Ok, S::Error> {
+    struct Written<'a, F>(&'a [u8], F);
+
+    impl<T: Serialize, F: Fn() -> T> Serialize for Written<'_, F> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            match serializer.is_human_readable() {
+                true => self.1().serialize(serializer),
+                false => serializer.serialize_bytes(self.0),
             }
         }
+    }
 
-        match serializer.is_human_readable() {
-            true => serializer.serialize_newtype_struct(RAW, &Written(&self.0)),
-            false => checked(&self.0).serialize(serializer),
-        }
+    match serializer.is_human_readable() {
+        true => serializer.serialize_newtype_struct(RAW, &Written(json, plain)),
+        false => plain().serialize(serializer),
     }
 }
 
@@ -147,17 +158,4 @@ impl<'de> Deserialize<'de> for RawJson {
     }
 }
 
-#[cfg(feature = "schemars")]
-impl schemars::JsonSchema for RawJson {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Json".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::Schema::default()
-    }
-}
+schema! { RawJson, "Json", _ => schemars::Schema::default() }

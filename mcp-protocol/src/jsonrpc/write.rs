@@ -16,7 +16,7 @@ use super::scan::{plain, stops};
 ///
 /// What is inside of a struct of this name comes as bytes to a serializer that was human-readable
 /// outside of it and is not inside, which is none but the one here.
-pub(crate) const RAW: &str = "$mcp_protocol::RawJson";
+pub(super) const RAW: &str = "$mcp_protocol::RawJson";
 
 /// Appends a value to `out`.
 pub(super) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {

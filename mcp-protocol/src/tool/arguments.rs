@@ -12,7 +12,7 @@ use super::ToolArgs;
 use super::known::Known;
 use super::members::{Members, Rules};
 use crate::RawJson;
-use crate::wire::wire;
+use crate::wire::{Extra, wire};
 
 /// Longest message, in characters. What a caller sent is quoted in it, and may be long.
 const MESSAGE: usize = 400;
@@ -84,10 +84,10 @@ impl From<serde_path_to_error::Error<serde_json::Error>> for ArgumentError {
 /// When the arguments cannot be JSON.
 pub fn encode_arguments<T: ToolArgs + Serialize>(arguments: &T) -> serde_json::Result<RawJson> {
     let encoded = RawJson::encode(arguments)?;
-    let Ok(mut object) = encoded.decode::<Object>() else {
+    let Ok(mut object) = encoded.decode::<Extra>() else {
         return Ok(encoded);
     };
-    let nulls = object.extra.iter().filter(|(_, value)| value.is_null());
+    let nulls = object.iter().filter(|(_, value)| value.is_null());
     let nulls: Vec<_> = nulls.map(|(name, _)| name.to_owned()).collect();
     if nulls.is_empty() {
         return Ok(encoded);
@@ -95,14 +95,9 @@ pub fn encode_arguments<T: ToolArgs + Serialize>(arguments: &T) -> serde_json::R
     let schema = T::definition().input_schema.decode::<Schema>();
     let required = schema.unwrap_or_default().required.unwrap_or_default();
     for name in nulls.iter().filter(|name| !required.contains(name)) {
-        object.extra.remove(name);
+        object.remove(name);
     }
     RawJson::encode(&object)
-}
-
-wire! {
-    /// Any object.
-    open struct Object {}
 }
 
 wire! {

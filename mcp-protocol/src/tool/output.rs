@@ -42,13 +42,7 @@ pub fn decode_output<T: DeserializeOwned>(result: &CallToolResult) -> serde_json
                 .or(Err(error))
         });
     }
-    let texts: Vec<_> = result
-        .content
-        .iter()
-        .filter_map(|block| block.as_text())
-        .collect();
-    let text = texts.join("\n");
-    let value = serde_json::Value::String(text);
+    let value = serde_json::Value::String(result.joined_text());
     serde_json::from_value(value.clone()).or_else(|error| {
         let text = value.as_str().unwrap_or_default();
         serde_json::from_str(text).or(Err(error))

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{CreateMessageParams, ElicitMode, ElicitParams, InputRequest};
 use crate::RawJson;
+use crate::methods::Method;
 use crate::wire::wire;
 
 wire! {
@@ -38,6 +39,16 @@ impl ClientCapabilities {
             InputRequest::CreateMessage(params) => self.samples(params),
             InputRequest::ListRoots(_) => self.roots.is_some(),
             InputRequest::Unknown(_) => false,
+        }
+    }
+
+    /// Whether the client has declared that it answers this method.
+    pub(crate) fn answers(&self, question: &Method) -> bool {
+        match question {
+            Method::CreateMessage => self.sampling.is_some(),
+            Method::Elicit => self.elicitation.is_some(),
+            Method::ListRoots => self.roots.is_some(),
+            question => *question == Method::Ping,
         }
     }
 
@@ -81,22 +92,16 @@ wire! {
         /// Runs requests as tasks. 2025-11-25 only.
         optional "tasks" => tasks: ServerTasksCapability,
     }
-}
 
-wire! {
     /// A capability that has no parts: `{}`.
     pub open struct Declared {}
-}
 
-wire! {
     /// How a client tells its roots.
     pub open struct RootsCapability {
         /// Notifies when they change. Up to 2025-11-25.
         optional "listChanged" => list_changed: bool,
     }
-}
 
-wire! {
     /// What a client's sampling includes.
     pub open struct SamplingCapability {
         /// `includeContext` other than `none`. Since 2025-11-25.
@@ -104,9 +109,7 @@ wire! {
         /// Tools that the model may call. Since 2025-11-25.
         optional "tools" => tools: Declared,
     }
-}
 
-wire! {
     /// In which ways a client asks its user. With neither member: by form.
     pub open struct ElicitationCapability {
         /// By a form. Since 2025-11-25.
@@ -130,9 +133,7 @@ wire! {
         /// Notifies when the list changes.
         optional "listChanged" => list_changed: bool,
     }
-}
 
-wire! {
     /// How a server offers resources.
     pub open struct ResourcesCapability {
         /// Notifies those who ask for it when a resource is updated.
@@ -140,17 +141,13 @@ wire! {
         /// Notifies when the list changes.
         optional "listChanged" => list_changed: bool,
     }
-}
 
-wire! {
     /// How a server offers tools.
     pub open struct ToolsCapability {
         /// Notifies when the list changes.
         optional "listChanged" => list_changed: bool,
     }
-}
 
-wire! {
     /// What a client does with tasks. 2025-11-25 only.
     pub open struct ClientTasksCapability {
         /// Lists them.
@@ -160,9 +157,7 @@ wire! {
         /// The requests that it runs as tasks, and no others.
         optional "requests" => requests: ClientTaskRequests,
     }
-}
 
-wire! {
     /// The requests that a client runs as tasks.
     pub open struct ClientTaskRequests {
         /// Those of sampling.
@@ -170,25 +165,19 @@ wire! {
         /// Those of elicitation.
         optional "elicitation" => elicitation: ElicitationTaskRequests,
     }
-}
 
-wire! {
     /// The sampling requests that a client runs as tasks.
     pub open struct SamplingTaskRequests {
         /// `sampling/createMessage`.
         optional "createMessage" => create_message: Declared,
     }
-}
 
-wire! {
     /// The elicitation requests that a client runs as tasks.
     pub open struct ElicitationTaskRequests {
         /// `elicitation/create`.
         optional "create" => create: Declared,
     }
-}
 
-wire! {
     /// What a server does with tasks. 2025-11-25 only.
     pub open struct ServerTasksCapability {
         /// Lists them.
@@ -198,17 +187,13 @@ wire! {
         /// The requests that it runs as tasks, and no others.
         optional "requests" => requests: ServerTaskRequests,
     }
-}
 
-wire! {
     /// The requests that a server runs as tasks.
     pub open struct ServerTaskRequests {
         /// Those of tools.
         optional "tools" => tools: ToolTaskRequests,
     }
-}
 
-wire! {
     /// The tool requests that a server runs as tasks.
     pub open struct ToolTaskRequests {
         /// `tools/call`.

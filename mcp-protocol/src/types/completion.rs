@@ -40,17 +40,13 @@ wire! {
         /// For people. Since 2025-06-18.
         optional "title" => title: String,
     }
-}
 
-wire! {
     /// A resource, by URI or template.
     pub open struct ResourceTemplateReference is "type" = "ref/resource" {
         /// The URI or the template.
         required "uri" => uri: String,
     }
-}
 
-wire! {
     /// An argument, as far as it is written.
     pub open struct CompleteArgument {
         /// Its name.
@@ -58,17 +54,13 @@ wire! {
         /// What stands there now.
         required "value" => value: String,
     }
-}
 
-wire! {
     /// What is known beside the argument that is completed. Since 2025-06-18.
     pub open struct CompleteContext {
         /// The arguments that are already decided, by name.
         optional "arguments" => arguments: BTreeMap<String, String>,
     }
-}
 
-wire! {
     /// The result of `completion/complete`.
     pub open struct CompleteResult {
         /// The proposals.
@@ -78,9 +70,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// Proposals for an argument.
     pub open struct Completion {
         /// At most 100, the best first.

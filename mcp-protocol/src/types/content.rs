@@ -3,7 +3,7 @@
 //! Spec: [`ContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock).
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Icon, Resource};
 use crate::RawJson;
@@ -95,9 +95,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// A picture.
     pub open struct ImageContent is "type" = "image" {
         /// Base64.
@@ -109,9 +107,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// Sound. Since 2025-03-26.
     pub open struct AudioContent is "type" = "audio" {
         /// Base64.
@@ -123,9 +119,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// A resource to be read: all that a list would say about it. Since 2025-06-18.
     pub open struct ResourceLink is "type" = "resource_link" {
         /// Where it is.
@@ -191,8 +185,9 @@ wire! {
 }
 
 /// The contents of a resource, or of a part of it.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(untagged))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum ResourceContents {
     /// Text.
@@ -226,16 +221,6 @@ impl From<TextResourceContents> for ResourceContents {
 impl From<BlobResourceContents> for ResourceContents {
     fn from(contents: BlobResourceContents) -> Self {
         Self::Blob(contents)
-    }
-}
-
-impl Serialize for ResourceContents {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Text(contents) => contents.serialize(serializer),
-            Self::Blob(contents) => contents.serialize(serializer),
-            Self::Unknown(contents) => contents.serialize(serializer),
-        }
     }
 }
 
@@ -274,9 +259,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// Data, as a resource has it.
     pub open struct BlobResourceContents {
         /// Where it is.
@@ -288,9 +271,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// What [`ResourceContents`] is read as, before its kind is known.
     open struct AnyContents {
         required "uri" => uri: String,
@@ -299,9 +280,7 @@ wire! {
         optional "mimeType" => mime_type: String,
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// For whom something is, and how important.
     pub open struct Annotations {
         /// Whom it is meant for.

@@ -2,17 +2,13 @@
 //!
 //! Spec: [elicitation](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation).
 
-use std::fmt;
-
-use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
 
 use super::TaskMetadata;
 use crate::RawJson;
 use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
-use crate::wire::{wire, words};
+use crate::wire::{Extra, schema, wire, words};
 
 wire! {
     /// The parameters of `elicitation/create`. Since 2025-06-18.
@@ -123,56 +119,29 @@ impl<N: Into<String>, S: Into<PrimitiveSchema>, const LEN: usize> From<[(N, S); 
 
 impl Serialize for Properties {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, schema) in self.iter() {
-            map.serialize_entry(name, schema)?;
-        }
-        map.end()
+        serializer.collect_map(self.iter())
     }
 }
 
 impl<'de> Deserialize<'de> for Properties {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Properties;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Properties, A::Error> {
-                let mut properties = Properties::default();
-                while let Some((name, schema)) = map.next_entry::<String, PrimitiveSchema>()? {
-                    properties.insert(name, schema);
-                }
-                Ok(properties)
-            }
-        }
-
-        deserializer.deserialize_map(Fields)
+        let fields = Extra::deserialize(deserializer)?;
+        let fields = fields.iter();
+        Ok(fields
+            .map(|(name, schema)| (name, PrimitiveSchema::read(schema)))
+            .collect())
     }
 }
 
-#[cfg(feature = "schemars")]
-impl schemars::JsonSchema for Properties {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Properties".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        std::collections::BTreeMap::<String, PrimitiveSchema>::json_schema(generator)
-    }
+schema! {
+    Properties, "Properties",
+    generator => std::collections::BTreeMap::<String, PrimitiveSchema>::json_schema(generator)
 }
 
 /// What a field of a form takes.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(untagged))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum PrimitiveSchema {
     /// Text.
@@ -192,9 +161,9 @@ pub enum PrimitiveSchema {
 impl PrimitiveSchema {
     /// Only a look at the members that tell the kind; a schema that has them but does not fit
     /// its kind is as unknown as one that has none.
-    fn read(schema: &RawJson) -> serde_json::Result<Self> {
-        let kind: Kind = schema.decode()?;
-        match kind.kind.as_deref() {
+    fn read(schema: &RawJson) -> Self {
+        let kind: Kind = schema.decode().unwrap_or_default();
+        let read = match kind.kind.as_deref() {
             Some("string") if kind.choices.is_some() || kind.one_of.is_some() => {
                 schema.decode().map(Self::SingleSelect)
             }
@@ -202,28 +171,15 @@ impl PrimitiveSchema {
             Some("number" | "integer") => schema.decode().map(Self::Number),
             Some("boolean") => schema.decode().map(Self::Boolean),
             Some("array") => schema.decode().map(Self::MultiSelect),
-            _ => Ok(Self::Unknown(schema.clone())),
-        }
-    }
-}
-
-impl Serialize for PrimitiveSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::String(schema) => schema.serialize(serializer),
-            Self::Number(schema) => schema.serialize(serializer),
-            Self::Boolean(schema) => schema.serialize(serializer),
-            Self::SingleSelect(schema) => schema.serialize(serializer),
-            Self::MultiSelect(schema) => schema.serialize(serializer),
-            Self::Unknown(schema) => schema.serialize(serializer),
-        }
+            _ => return Self::Unknown(schema.clone()),
+        };
+        read.unwrap_or_else(|_| Self::Unknown(schema.clone()))
     }
 }
 
 impl<'de> Deserialize<'de> for PrimitiveSchema {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let schema = RawJson::deserialize(deserializer)?;
-        Ok(Self::read(&schema).unwrap_or(Self::Unknown(schema)))
+        RawJson::deserialize(deserializer).map(|schema| Self::read(&schema))
     }
 }
 
@@ -325,9 +281,7 @@ wire! {
         /// What stands there at first.
         optional "default" => default_value: bool,
     }
-}
 
-wire! {
     /// A field that takes one of some choices.
     ///
     /// They are in `enum`, or since 2025-11-25, with a name for people, in `oneOf`.
@@ -345,9 +299,7 @@ wire! {
         /// What is chosen at first. Since 2025-11-25.
         optional "default" => default_value: String,
     }
-}
 
-wire! {
     /// A field that takes any of some choices. Since 2025-11-25.
     pub open struct MultiSelectSchema is "type" = "array" {
         /// The choices.
@@ -363,9 +315,7 @@ wire! {
         /// What is chosen at first.
         optional "default" => default_value: Vec<String>,
     }
-}
 
-wire! {
     /// The choices of a [`MultiSelectSchema`]: `type` and `enum`, or `anyOf`.
     pub open struct MultiSelectItems {
         /// `string`, if the choices are in `enum`.
@@ -375,9 +325,7 @@ wire! {
         /// The choices, with names.
         optional "anyOf" => any_of: Vec<TitledChoice>,
     }
-}
 
-wire! {
     /// A choice with a name for people. Since 2025-11-25.
     pub open struct TitledChoice {
         /// The value.

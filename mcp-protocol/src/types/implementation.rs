@@ -21,9 +21,7 @@ wire! {
         /// Pictures for a user interface. Since 2025-11-25.
         optional "icons" => icons: Vec<Icon>,
     }
-}
 
-wire! {
     /// A picture for a user interface. Since 2025-11-25.
     ///
     /// Spec: [icons](https://modelcontextprotocol.io/specification/2026-07-28/basic#icons).

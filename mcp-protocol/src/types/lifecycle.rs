@@ -20,9 +20,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// The result of `initialize`. Up to 2025-11-25.
     pub open struct InitializeResult {
         /// The revision that will be spoken.
@@ -38,9 +36,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The result of `server/discover`. Since 2026-07-28.
     pub open struct DiscoverResult {
         /// The revisions that the server speaks, of those that have this method.
@@ -58,34 +54,26 @@ wire! {
         /// Reserved and foreign metadata; says who the server is.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The parameters of a request that has none of its own.
     pub open struct EmptyParams {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// The parameters of a notification that has none of its own, or of one that is not in
     /// the table of methods.
     pub open struct EmptyNotificationParams {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: NotificationMeta,
     }
-}
 
-wire! {
     /// The parameters of a request that is not in the table of methods.
     pub open struct CustomParams {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// A result that says nothing but that it was done.
     pub open struct EmptyResult {
         /// What kind of result this is. Since 2026-07-28.

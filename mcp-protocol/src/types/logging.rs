@@ -42,9 +42,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// The parameters of `notifications/message`.
     pub open struct LogMessageParams {
         /// How bad it is.

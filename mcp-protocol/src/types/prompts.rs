@@ -25,9 +25,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// What fills a gap of a prompt. Its value is always a string.
     pub open struct PromptArgument {
         /// For programs.
@@ -39,9 +37,7 @@ wire! {
         /// Whether it must be given. If absent: it need not.
         optional "required" => required: bool,
     }
-}
 
-wire! {
     /// The result of `prompts/list`.
     pub open struct ListPromptsResult {
         /// The prompts on this page.
@@ -57,9 +53,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The parameters of `prompts/get`.
     pub open struct GetPromptParams {
         /// Which prompt.
@@ -74,9 +68,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// The result of `prompts/get`.
     pub open struct GetPromptResult {
         /// The messages, without gaps.
@@ -88,9 +80,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// One message of a prompt.
     pub open struct PromptMessage {
         /// Who speaks.

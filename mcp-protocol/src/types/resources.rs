@@ -31,9 +31,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// Many things that can be read, described by a URI with gaps.
     pub open struct ResourceTemplate {
         /// The URI, an RFC 6570 template.
@@ -53,9 +51,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// The result of `resources/list`.
     pub open struct ListResourcesResult {
         /// The resources on this page.
@@ -71,9 +67,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The result of `resources/templates/list`.
     pub open struct ListResourceTemplatesResult {
         /// The templates on this page.
@@ -89,9 +83,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The parameters of `resources/read`.
     pub open struct ReadResourceParams {
         /// Which resource.
@@ -104,9 +96,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// The result of `resources/read`.
     pub open struct ReadResourceResult {
         /// The contents, or of a directory those of its parts.
@@ -120,9 +110,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The parameters of `notifications/resources/updated`.
     pub open struct ResourceUpdatedParams {
         /// Which resource, or a part of the one that was subscribed to.

@@ -16,9 +16,7 @@ wire! {
         /// Foreign metadata. Since 2025-06-18.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// The result of `roots/list`.
     pub open struct ListRootsResult {
         /// The roots.

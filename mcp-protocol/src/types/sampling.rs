@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{AudioContent, ContentBlock, ImageContent, Role, TaskMetadata, TextContent, Tool};
 use crate::RawJson;
@@ -100,8 +100,9 @@ impl SamplingMessage {
 /// What is said in a message: one block, or since 2025-11-25 an array.
 ///
 /// An array of one block is not the same as that block, and is written as it was read.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(untagged))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(untagged)]
 pub enum SamplingContent {
     /// One block.
     One(SamplingBlock),
@@ -129,15 +130,6 @@ impl<T: Into<SamplingBlock>> From<T> for SamplingContent {
 impl From<Vec<SamplingBlock>> for SamplingContent {
     fn from(blocks: Vec<SamplingBlock>) -> Self {
         Self::Many(blocks)
-    }
-}
-
-impl Serialize for SamplingContent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::One(block) => block.serialize(serializer),
-            Self::Many(blocks) => blocks.serialize(serializer),
-        }
     }
 }
 
@@ -222,9 +214,7 @@ wire! {
         /// Foreign metadata.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// What came of a tool that the model called. Since 2025-11-25.
     pub open struct ToolResultContent is "type" = "tool_result" {
         /// The [`ToolUseContent`] that it answers.
@@ -238,9 +228,7 @@ wire! {
         /// Foreign metadata.
         optional "_meta" => meta: Meta,
     }
-}
 
-wire! {
     /// What the model should be good at.
     pub open struct ModelPreferences {
         /// Models that would do, the best first.
@@ -252,9 +240,7 @@ wire! {
         /// How much to be clever, from 0 to 1.
         optional "intelligencePriority" => intelligence_priority: f64,
     }
-}
 
-wire! {
     /// A model that would do.
     pub open struct ModelHint {
         /// A part of its name.

@@ -15,9 +15,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// The parameters of `subscriptions/listen`. Since 2026-07-28.
     pub open struct ListenParams {
         /// What is wanted.
@@ -25,9 +23,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// Which changes somebody hears of. Since 2026-07-28.
     pub open struct SubscriptionFilter {
         /// The list of tools.
@@ -39,9 +35,7 @@ wire! {
         /// These resources, by URI.
         optional "resourceSubscriptions" => resource_subscriptions: Vec<String>,
     }
-}
 
-wire! {
     /// The parameters of `notifications/subscriptions/acknowledged`. Since 2026-07-28.
     pub open struct AcknowledgedParams {
         /// What was granted of what was wanted.
@@ -49,9 +43,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: NotificationMeta,
     }
-}
 
-wire! {
     /// The result of `subscriptions/listen`: the subscription has ended. Since 2026-07-28.
     pub open struct ListenResult {
         /// What kind of result this is.

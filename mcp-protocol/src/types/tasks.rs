@@ -12,9 +12,7 @@ wire! {
         /// How long it should be kept, in milliseconds from its creation.
         integer "ttl" => ttl: u64,
     }
-}
 
-wire! {
     /// How a task is going. Also the parameters of `notifications/tasks/status`.
     pub open struct Task {
         /// Which task.
@@ -63,9 +61,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
     pub open struct TaskParams {
         /// Which task.
@@ -73,9 +69,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// The result of `tasks/get` and `tasks/cancel`: a [`Task`] that is a result.
     pub open struct TaskResult {
         /// Which task.
@@ -98,9 +92,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The result of `tasks/result`: the members of the result that was waited for.
     pub open struct TaskPayload {
         /// What kind of result this is. No revision that has tasks of this kind has it.
@@ -108,9 +100,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The result of `tasks/list`.
     pub open struct ListTasksResult {
         /// The tasks on this page.

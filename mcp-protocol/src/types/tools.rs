@@ -62,9 +62,7 @@ wire! {
         /// Deals with a world that is not known beforehand. If absent: it does.
         optional "openWorldHint" => open_world_hint: bool,
     }
-}
 
-wire! {
     /// How a tool may be called. 2025-11-25 only.
     pub open struct ToolExecution {
         /// Whether as a task. If absent: it may not.
@@ -100,9 +98,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: ResultMeta,
     }
-}
 
-wire! {
     /// The parameters of `tools/call`.
     pub open struct CallToolParams {
         /// Which tool.
@@ -119,9 +115,7 @@ wire! {
         /// Reserved and foreign metadata.
         optional "_meta" => meta: RequestMeta,
     }
-}
 
-wire! {
     /// The result of `tools/call`.
     pub open struct CallToolResult {
         /// What the model reads.
@@ -143,6 +137,13 @@ impl CallToolResult {
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::new().content([ContentBlock::text(text)])
+    }
+
+    /// The blocks of text that it has, on lines of their own.
+    #[must_use]
+    pub fn joined_text(&self) -> String {
+        let texts = self.content.iter().filter_map(ContentBlock::as_text);
+        texts.collect::<Vec<_>>().join("\n")
     }
 
     /// A failure, told so that the model can do something about it.

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use mcp_protocol::ErrorObject;
 use mcp_protocol::types::{
-    self, CompleteArgument, GetPromptParams, ListPromptsResult, PaginatedParams, PromptArgument,
+    self, CompleteArgument, GetPromptParams, GetPromptResult, ListPromptsResult, PaginatedParams,
+    PromptArgument,
 };
-use mcp_protocol::{ErrorObject, ServerResult};
-use tower::BoxError;
 
-use crate::attempt::Outcome;
 use crate::context::Context;
-use crate::error::{BuildError, Kind, ToolError};
+use crate::error::{BuildError, ToolError};
 use crate::prompt::{Prompt, misfit, missing};
 use crate::registry::{Duplicate, Registry};
 
@@ -77,25 +76,13 @@ impl<S: Send + Sync + 'static> Prompts<S> {
         &self,
         params: &GetPromptParams,
         cx: Context<S>,
-    ) -> Result<Outcome, BoxError> {
-        let registered = match self.find(&params.name) {
-            Ok(registered) => registered,
-            Err(error) => return Ok(Outcome::Refused(error)),
-        };
+    ) -> Result<GetPromptResult, ToolError> {
+        let registered = self.find(&params.name).map_err(ToolError::refused)?;
         let arguments = params.arguments.clone().unwrap_or_default();
         if let Some(name) = registered.missing(&arguments) {
-            return Ok(Outcome::Refused(misfit(&missing(name))));
+            return Err(ToolError::refused(misfit(&missing(name))));
         }
-        match registered.prompt.get(arguments, cx).await {
-            Ok(result) => Ok(Outcome::Done(ServerResult::GetPrompt(result).into())),
-            // No result of a prompt says that it failed, so it is an error of the protocol.
-            Err(ToolError(Kind::Failed(message))) => {
-                Ok(Outcome::Refused(ErrorObject::internal(message)))
-            }
-            Err(ToolError(Kind::Refused(error))) => Ok(Outcome::Refused(error)),
-            Err(ToolError(Kind::Needs(needs))) => Ok(Outcome::Needs(needs)),
-            Err(ToolError(Kind::Down(down))) => Err(down.into()),
-        }
+        registered.prompt.get(arguments, cx).await
     }
 
     /// All that a prompt proposes for one of its arguments.

@@ -7,14 +7,12 @@ use mcp_protocol::types::{
     self, ListResourceTemplatesResult, ListResourcesResult, PaginatedParams, ReadResourceParams,
     ReadResourceResult, ResourceContents,
 };
-use mcp_protocol::{ErrorCode, ErrorObject, RawJson, ServerResult};
+use mcp_protocol::{ErrorCode, ErrorObject, RawJson};
 use serde_json::json;
-use tower::BoxError;
 
-use crate::attempt::Outcome;
 use crate::cache::Cache;
 use crate::context::Context;
-use crate::error::{BuildError, Kind, ToolError};
+use crate::error::{BuildError, ToolError};
 use crate::registry::{Duplicate, Registry};
 use crate::resource::template::UriTemplate;
 use crate::resource::{Resource, Template, Variables};
@@ -118,24 +116,15 @@ impl<S: Send + Sync + 'static> Resources<S> {
         &self,
         params: &ReadResourceParams,
         cx: Context<S>,
-    ) -> Result<Outcome, BoxError> {
-        match self.contents(&params.uri, cx).await {
-            // A reply with nothing in it would say that there is such a resource.
-            Ok(None) => Ok(Outcome::Refused(not_found(&params.uri))),
-            Ok(Some(contents)) if contents.is_empty() => {
-                Ok(Outcome::Refused(not_found(&params.uri)))
-            }
-            Ok(Some(contents)) => {
+    ) -> Result<ReadResourceResult, ToolError> {
+        match self.contents(&params.uri, cx).await? {
+            Some(contents) if !contents.is_empty() => {
                 let mut result = ReadResourceResult::new(contents);
                 self.cache.hint(&mut result.ttl_ms, &mut result.cache_scope);
-                Ok(Outcome::Done(ServerResult::ReadResource(result).into()))
+                Ok(result)
             }
-            Err(ToolError(Kind::Failed(message))) => {
-                Ok(Outcome::Refused(ErrorObject::internal(message)))
-            }
-            Err(ToolError(Kind::Refused(error))) => Ok(Outcome::Refused(error)),
-            Err(ToolError(Kind::Needs(needs))) => Ok(Outcome::Needs(needs)),
-            Err(ToolError(Kind::Down(down))) => Err(down.into()),
+            // A reply with nothing in it would say that there is such a resource.
+            _ => Err(ToolError::refused(not_found(&params.uri))),
         }
     }
 

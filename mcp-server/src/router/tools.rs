@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use mcp_protocol::tool::{ArgumentError, header_arguments, is_name};
-use mcp_protocol::types::PaginatedParams;
-use mcp_protocol::types::{self, CallToolParams, CallToolResult, ContentBlock, ListToolsResult};
-use mcp_protocol::{ErrorObject, RawJson, ServerResult};
-use tower::BoxError;
+use mcp_protocol::types::{self, CallToolParams, CallToolResult, ListToolsResult, PaginatedParams};
+use mcp_protocol::{ErrorObject, RawJson};
 
-use crate::attempt::Outcome;
 use crate::context::Context;
 use crate::error::{BuildError, Kind, ToolError};
 use crate::output::{self, Compile, Output};
@@ -139,40 +136,28 @@ impl<S: Send + Sync + 'static> Tools<S> {
         &self,
         params: &CallToolParams,
         cx: Context<S>,
-    ) -> Result<Outcome, BoxError> {
+    ) -> Result<CallToolResult, ToolError> {
         let Some(found) = self.registry.find(&params.name) else {
-            // No more of it than a name can have: an answer must not grow with what was sent.
+            // Not all of it: an answer must not grow with what was sent.
             let error = format!("Unknown tool: {:.128}", params.name);
-            return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
+            return Err(ToolError::refused(ErrorObject::invalid_params(error)));
         };
         let arguments = params.arguments.clone();
         let arguments = arguments.unwrap_or(RawJson::empty_object());
         if !arguments.is_object() {
             let error = "Invalid params: `arguments` is not an object";
-            return Ok(Outcome::Refused(ErrorObject::invalid_params(error)));
+            return Err(ToolError::refused(ErrorObject::invalid_params(error)));
         }
         if let Some(validate) = &found.input {
             if let Err(error) = validate(&arguments, &|| found.tool.read(&arguments)) {
-                let result = tool::misfit(&params.name, &error);
-                return Ok(Outcome::Done(ServerResult::CallTool(result).into()));
+                return Ok(tool::misfit(&params.name, &error));
             }
         }
         match found.tool.call(arguments, cx).await {
-            Ok(result) => Ok(
-                match output::finish(&params.name, found.output.as_ref(), result) {
-                    Ok(result) => Outcome::Done(ServerResult::CallTool(result).into()),
-                    Err(error) => Outcome::Refused(error),
-                },
-            ),
-            Err(ToolError(Kind::Failed(message))) => {
-                let result = CallToolResult::new()
-                    .content(vec![ContentBlock::text(message)])
-                    .is_error(true);
-                Ok(Outcome::Done(ServerResult::CallTool(result).into()))
-            }
-            Err(ToolError(Kind::Refused(error))) => Ok(Outcome::Refused(error)),
-            Err(ToolError(Kind::Needs(needs))) => Ok(Outcome::Needs(needs)),
-            Err(ToolError(Kind::Down(down))) => Err(down.into()),
+            Ok(result) => output::finish(&params.name, found.output.as_ref(), result)
+                .map_err(ToolError::refused),
+            Err(ToolError(Kind::Failed(message))) => Ok(CallToolResult::error(message)),
+            Err(error) => Err(error),
         }
     }
 }

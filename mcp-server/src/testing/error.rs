@@ -24,7 +24,7 @@ pub enum Error {
     #[error(transparent)]
     Call(#[from] CallError),
     /// The tool has failed, and says why.
-    #[error("the tool failed: {}", words(.0))]
+    #[error("the tool failed: {}", .0.joined_text())]
     Tool(Box<CallToolResult>),
     /// The server has asked something that the [`Setup`](super::Setup) has no answer to.
     #[error("the server asks, and has no answer: {0}")]
@@ -38,9 +38,4 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
-}
-
-fn words(result: &CallToolResult) -> String {
-    let texts = result.content.iter().filter_map(|block| block.as_text());
-    texts.collect::<Vec<_>>().join("\n")
 }

@@ -6,7 +6,7 @@ use crate::error::brief;
 use crate::jsonrpc::RawJson;
 use crate::methods::Method;
 use crate::types::{Prompt, Resource, ResourceTemplate, Tool};
-use crate::wire::wire;
+use crate::wire::Extra;
 
 /// The result of a list without the items that cannot be read, and what is wrong with these.
 ///
@@ -19,8 +19,8 @@ pub(super) fn readable(method: &Method, result: &RawJson) -> Option<(RawJson, St
         Method::ListResourceTemplates => ("resourceTemplates", check::<ResourceTemplate>),
         _ => return None,
     };
-    let mut list: List = result.decode().ok()?;
-    let items: Vec<RawJson> = list.extra.get(member)?.decode().ok()?;
+    let mut list: Extra = result.decode().ok()?;
+    let items: Vec<RawJson> = list.get(member)?.decode().ok()?;
     let all = items.len();
     let mut first = None;
     let mut kept = Vec::new();
@@ -36,15 +36,10 @@ pub(super) fn readable(method: &Method, result: &RawJson) -> Option<(RawJson, St
         all - kept.len(),
         brief(&error.to_string()),
     );
-    list.extra.insert(member, RawJson::encode(&kept).ok()?);
+    list.insert(member, RawJson::encode(&kept).ok()?);
     Some((RawJson::encode(&list).ok()?, why))
 }
 
 fn check<T: DeserializeOwned>(item: &RawJson) -> serde_json::Result<()> {
     item.decode::<T>().map(drop)
-}
-
-wire! {
-    /// Any object.
-    open struct List {}
 }

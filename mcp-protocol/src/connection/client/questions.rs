@@ -13,14 +13,7 @@ pub(super) fn admit(
     params: Option<RawJson>,
     client: &ClientCapabilities,
 ) -> Result<ServerRequest, ErrorObject> {
-    let declared = match method {
-        Method::Ping => true,
-        Method::CreateMessage => client.sampling.is_some(),
-        Method::Elicit => client.elicitation.is_some(),
-        Method::ListRoots => client.roots.is_some(),
-        _ => false,
-    };
-    if !declared {
+    if !client.answers(&method) {
         return Err(ErrorObject::method_not_found(method.as_str()));
     }
     let request = ServerRequest::parse(method, params)?;
