@@ -343,11 +343,13 @@ impl<'a> Envelope<'a> {
             _ if self.repeated.is_some() => return Err(bad("a member stands there twice")),
             _ if !self.is_version_2() => return Err(bad("`jsonrpc` is not \"2.0\"")),
             (Some(result), None) => Ok(RawJson::slice_of(frame, result)),
-            (None, Some(error)) => Err(serde_json::from_slice(error).unwrap_or_else(|_| {
+            (None, Some(error)) => {
+                let error = RawJson::slice_of(frame, error);
                 // The request it answers must not hang because its error is malformed.
-                ErrorObject::internal("the peer sent a malformed error")
-                    .data(RawJson::slice_of(frame, error))
-            })),
+                Err(error.decode().unwrap_or_else(|_| {
+                    ErrorObject::internal("the peer sent a malformed error").data(error)
+                }))
+            }
             (Some(_), Some(_)) => return Err(bad("both `result` and `error`")),
             (None, None) => return Err(bad("neither `method` nor `result` nor `error`")),
         };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -85,11 +85,6 @@ impl RawJson {
     /// A value that was just read out of `whole`, sharing its memory.
     pub(crate) fn slice_of(whole: &Bytes, value: &[u8]) -> Self {
         Self(whole.slice_ref(value))
-    }
-
-    /// The JSON text as a stream, for reading without borrowing from it.
-    pub(crate) fn reader(self) -> impl std::io::Read {
-        self.0.reader()
     }
 
     /// The memory that this value is a part of, for slicing values out of it.

@@ -59,7 +59,9 @@ impl LastMeta {
 }
 
 fn decode<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
-    serde_json::from_slice(text).ok()
+    // As a string, which is how all else is read: for each kind of input there would be a copy
+    // of all the code that reads these types.
+    serde_json::from_str(std::str::from_utf8(text).ok()?).ok()
 }
 
 /// A text, and what it has been decoded to.
