@@ -19,6 +19,7 @@ use serde::Serialize;
 
 pub use self::id::{ProgressToken, RequestId};
 pub(crate) use self::outline::Outline;
+use self::outline::{PARAMS, RESULT};
 pub use self::raw::RawJson;
 pub(crate) use self::scan::Members;
 pub(crate) use self::text::string;
@@ -73,6 +74,8 @@ pub struct Response {
     pub id: Option<RequestId>,
     /// What came of it.
     pub outcome: Result<RawJson, ErrorObject>,
+    /// What was seen of the result.
+    pub(crate) outline: Outline,
 }
 
 /// What one frame turned out to be.
@@ -247,6 +250,8 @@ struct Envelope<'a> {
     id_repeated: bool,
     /// What was seen of `params`.
     outline: Outline,
+    /// What was seen of `result`.
+    result_outline: Outline,
 }
 
 impl<'a> Envelope<'a> {
@@ -260,20 +265,26 @@ impl<'a> Envelope<'a> {
         while let Some(name) = members.next_name().map_err(BadMessage::parse_error)? {
             let mut outline = Outline::default();
             let value = match &*name {
-                b"params" => members.outlined(|name, place| outline.see(name, place)),
+                b"params" => members.outlined(|name, place| outline.see(PARAMS, name, place)),
+                b"result" => members.outlined(|name, place| outline.see(RESULT, name, place)),
                 _ => members.value(),
             };
             let value = value.map_err(BadMessage::parse_error)?;
+            let begin = value.as_ptr().addr() - text.as_ptr().addr();
             let (slot, name) = match &*name {
                 b"jsonrpc" => (&mut envelope.jsonrpc, "jsonrpc"),
                 b"id" => (&mut envelope.id, "id"),
                 b"method" => (&mut envelope.method, "method"),
                 b"params" => {
-                    outline.begin_at(value.as_ptr().addr() - text.as_ptr().addr());
+                    outline.begin_at(begin);
                     envelope.outline = outline;
                     (&mut envelope.params, "params")
                 }
-                b"result" => (&mut envelope.result, "result"),
+                b"result" => {
+                    outline.begin_at(begin);
+                    envelope.result_outline = outline;
+                    (&mut envelope.result, "result")
+                }
                 b"error" => (&mut envelope.error, "error"),
                 _ => continue,
             };
@@ -356,7 +367,11 @@ impl<'a> Envelope<'a> {
         if id.is_none() && (outcome.is_ok() || self.id.is_some_and(|id| id != b"null")) {
             return Err(bad("an answer without the id of its request"));
         }
-        Ok(Message::Response(Response { id, outcome }))
+        Ok(Message::Response(Response {
+            id,
+            outcome,
+            outline: self.result_outline.clone(),
+        }))
     }
 
     fn is_version_2(&self) -> bool {

@@ -87,6 +87,11 @@ impl RawJson {
         Self(whole.slice_ref(value))
     }
 
+    /// A value that was just read out of something, with memory of its own.
+    pub(crate) fn copy_of(value: &[u8]) -> Self {
+        Self(Bytes::copy_from_slice(value))
+    }
+
     /// The memory that this value is a part of, for slicing values out of it.
     pub(crate) fn bytes(&self) -> &Bytes {
         &self.0

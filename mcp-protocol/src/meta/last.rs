@@ -1,4 +1,5 @@
-//! The `_meta` that was read last: clients repeat theirs with every request.
+//! The `_meta` that was read last: clients repeat theirs with every request, and servers with
+//! every result.
 
 use std::sync::Arc;
 
@@ -65,7 +66,7 @@ fn decode<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
 }
 
 /// A text, and what it has been decoded to.
-struct Last<T> {
+pub(crate) struct Last<T> {
     text: Vec<u8>,
     value: Option<T>,
 }
@@ -94,7 +95,8 @@ impl<T: Clone> Last<T> {
 }
 
 impl<T: Clone + DeserializeOwned> Last<T> {
-    fn read(&mut self, text: &[u8]) -> Option<T> {
+    /// Decodes a JSON text. `None` if it does not fit the type.
+    pub(crate) fn read(&mut self, text: &[u8]) -> Option<T> {
         if let Some(value) = self.value_of(text) {
             return Some(value);
         }
