@@ -5,14 +5,15 @@
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
+use std::hash::BuildHasherDefault;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use mcp_protocol::connection::{
-    AskId, CallError, CallId, CallMap, ClientConnection, ClientOutput, Ignored, NegotiationError,
-    Peer,
+    AskId, CallError, CallId, CallMap, ClientConnection, ClientOutput, IdHasher, Ignored,
+    NegotiationError, Peer,
 };
 use mcp_protocol::transport::{NoAnswer, Receiver, RequestId, Sender, TransportError};
 use mcp_protocol::{
@@ -20,8 +21,8 @@ use mcp_protocol::{
     ServerResult,
 };
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::AbortHandle;
 use tokio::task::coop::consume_budget;
+use tokio::task::{AbortHandle, yield_now};
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
 use crate::error::{ClientError, Closed};
@@ -43,6 +44,9 @@ const OUTPUT: usize = 64 << 20;
 /// Reports of progress that wait to be taken. Beyond it the oldest go.
 const REPORTS: usize = 64;
 
+/// Messages and orders that are taken before the order to stop and the clock are looked at again.
+const TURNS: u8 = 32;
+
 /// How long a server that cannot be written to any more may still be read.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -58,6 +62,8 @@ enum Wake {
     InputClosed,
     Stop,
     Deadline,
+    /// Nothing, but callers that have heard something may want more.
+    Pause,
 }
 
 /// What has come of a turn that the driver itself has no use for.
@@ -82,6 +88,10 @@ pub(crate) struct Driver<R, W> {
     deadline: Option<(Instant, Pin<Box<Sleep>>)>,
     /// Whose turn it is: the server's messages, or the orders of callers.
     reads_next: bool,
+    /// How many turns are left before [`poll_signals`](Self::poll_signals).
+    turns: u8,
+    /// Whether callers have been left time to add to what is to be written.
+    has_paused: bool,
     /// Set when the server can be read only, and not for long.
     last_words: Option<Pin<Box<Sleep>>>,
     receiver: R,
@@ -116,6 +126,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             stop: Some(Box::pin(stop)),
             deadline: None,
             reads_next: false,
+            turns: TURNS,
+            has_paused: false,
             last_words: None,
             receiver,
             sender,
@@ -192,6 +204,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 self.connection.shut_down(now());
             }
             Wake::Deadline => self.connection.timeout(now()),
+            Wake::Pause => yield_now().await,
         }
         // Many messages can come of one read, and other tasks want their turn.
         consume_budget().await;
@@ -199,17 +212,15 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
 
     /// What happens next. What callers want and what the server says are taken in turn, so that
     /// neither can hold up the other, and what they lead to is written in one go when nothing
-    /// is at hand.
+    /// is at hand. Before that, callers that were just answered have their turn, as they may
+    /// call again.
     fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
-        if let Some(stop) = &mut self.stop {
-            if stop.as_mut().poll(cx).is_ready() {
-                self.stop = None;
-                return Poll::Ready(Wake::Stop);
+        if self.turns == 0 {
+            if let Poll::Ready(wake) = self.poll_signals(cx) {
+                return Poll::Ready(wake);
             }
         }
-        if self.poll_deadline(cx).is_ready() {
-            return Poll::Ready(Wake::Deadline);
-        }
+        self.turns -= 1;
         if self.sender.queued() >= GATHER {
             self.write(cx);
         }
@@ -220,16 +231,36 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             }
         }
         if self.sender.queued() > 0 {
+            if !self.has_paused && self.calls.open.len() > 1 {
+                self.has_paused = true;
+                return Poll::Ready(Wake::Pause);
+            }
             let was_deaf = self.is_deaf();
             self.write(cx);
             if was_deaf && !self.is_deaf() {
                 cx.waker().wake_by_ref();
             }
         }
+        if let Poll::Ready(wake) = self.poll_signals(cx) {
+            return Poll::Ready(wake);
+        }
         match &mut self.last_words {
             Some(end) => end.as_mut().poll(cx).map(|()| Wake::InputClosed),
             None => Poll::Pending,
         }
+    }
+
+    /// The order to stop, and the clock. They wake the driver, so they need no look while there
+    /// is work, but for [`TURNS`].
+    fn poll_signals(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+        self.turns = TURNS;
+        if let Some(stop) = &mut self.stop {
+            if stop.as_mut().poll(cx).is_ready() {
+                self.stop = None;
+                return Poll::Ready(Wake::Stop);
+            }
+        }
+        self.poll_deadline(cx).map(|()| Wake::Deadline)
     }
 
     /// Whether so much waits to be written that the server is not to be heard.
@@ -282,6 +313,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     /// Writes as much as the server takes now. One that takes nothing any more may have said
     /// something before.
     fn write(&mut self, cx: &mut Context<'_>) {
+        self.has_paused = false;
         if self.last_words.is_some() {
             return;
         }
@@ -464,7 +496,7 @@ struct Waiting {
 #[derive(Default)]
 struct Calls {
     open: CallMap<Waiting>,
-    tickets: HashMap<Ticket, CallId>,
+    tickets: HashMap<Ticket, CallId, BuildHasherDefault<IdHasher>>,
     /// The call whose request is to be sent next.
     last: Option<CallId>,
     /// Who is to be told how the connection ended, and whether what he asked was written.

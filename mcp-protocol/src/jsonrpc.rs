@@ -19,6 +19,7 @@ use serde::Serialize;
 
 pub use self::id::{ProgressToken, RequestId};
 pub(crate) use self::outline::Outline;
+use self::outline::{PARAMS, RESULT};
 pub use self::raw::RawJson;
 pub(crate) use self::raw::serialize_raw;
 pub(crate) use self::scan::Members;
@@ -73,6 +74,8 @@ pub struct Response {
     pub id: Option<RequestId>,
     /// What came of it.
     pub outcome: Result<RawJson, ErrorObject>,
+    /// What was seen of the result.
+    pub(crate) outline: Outline,
 }
 
 /// What one frame turned out to be.
@@ -247,6 +250,8 @@ struct Envelope<'a> {
     id_repeated: bool,
     /// What was seen of `params`.
     outline: Outline,
+    /// What was seen of `result`.
+    result_outline: Outline,
 }
 
 impl<'a> Envelope<'a> {
@@ -260,20 +265,26 @@ impl<'a> Envelope<'a> {
         while let Some(name) = members.next_name().map_err(BadMessage::parse_error)? {
             let mut outline = Outline::default();
             let value = match &*name {
-                b"params" => members.outlined(|name, place| outline.see(name, place)),
+                b"params" => members.outlined(|name, place| outline.see(PARAMS, name, place)),
+                b"result" => members.outlined(|name, place| outline.see(RESULT, name, place)),
                 _ => members.value(),
             };
             let value = value.map_err(BadMessage::parse_error)?;
+            let begin = value.as_ptr().addr() - text.as_ptr().addr();
             let (slot, name) = match &*name {
                 b"jsonrpc" => (&mut envelope.jsonrpc, "jsonrpc"),
                 b"id" => (&mut envelope.id, "id"),
                 b"method" => (&mut envelope.method, "method"),
                 b"params" => {
-                    outline.begin_at(value.as_ptr().addr() - text.as_ptr().addr());
+                    outline.begin_at(begin);
                     envelope.outline = outline;
                     (&mut envelope.params, "params")
                 }
-                b"result" => (&mut envelope.result, "result"),
+                b"result" => {
+                    outline.begin_at(begin);
+                    envelope.result_outline = outline;
+                    (&mut envelope.result, "result")
+                }
                 b"error" => (&mut envelope.error, "error"),
                 _ => continue,
             };
@@ -343,18 +354,24 @@ impl<'a> Envelope<'a> {
             _ if self.repeated.is_some() => return Err(bad("a member stands there twice")),
             _ if !self.is_version_2() => return Err(bad("`jsonrpc` is not \"2.0\"")),
             (Some(result), None) => Ok(RawJson::slice_of(frame, result)),
-            (None, Some(error)) => Err(serde_json::from_slice(error).unwrap_or_else(|_| {
+            (None, Some(error)) => {
+                let error = RawJson::slice_of(frame, error);
                 // The request it answers must not hang because its error is malformed.
-                ErrorObject::internal("the peer sent a malformed error")
-                    .data(RawJson::slice_of(frame, error))
-            })),
+                Err(error.decode().unwrap_or_else(|_| {
+                    ErrorObject::internal("the peer sent a malformed error").data(error)
+                }))
+            }
             (Some(_), Some(_)) => return Err(bad("both `result` and `error`")),
             (None, None) => return Err(bad("neither `method` nor `result` nor `error`")),
         };
         if id.is_none() && (outcome.is_ok() || self.id.is_some_and(|id| id != b"null")) {
             return Err(bad("an answer without the id of its request"));
         }
-        Ok(Message::Response(Response { id, outcome }))
+        Ok(Message::Response(Response {
+            id,
+            outcome,
+            outline: self.result_outline.clone(),
+        }))
     }
 
     fn is_version_2(&self) -> bool {

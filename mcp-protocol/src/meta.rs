@@ -7,7 +7,7 @@ mod trace;
 
 use std::sync::Arc;
 
-pub(crate) use self::last::LastMeta;
+pub(crate) use self::last::{Last, LastMeta};
 pub use self::trace::TraceContext;
 use crate::jsonrpc::{ProgressToken, RequestId};
 use crate::types::{ClientCapabilities, Implementation, LoggingLevel};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{ErrorObject, brief};
 use crate::jsonrpc::{Outline, RawJson, RequestId, encode_notification, encode_request, string};
-use crate::meta::{LastMeta, NotificationMeta, RequestMeta, ResultMeta};
+use crate::meta::{Last, LastMeta, NotificationMeta, RequestMeta, ResultMeta};
 use crate::types::*;
 use crate::version::ProtocolVersion::{self, *};
 use crate::wire::{Key, wire};
@@ -456,6 +456,39 @@ impl ClientRequest {
             }
             _ => None,
         }
+    }
+}
+
+impl ServerResult {
+    /// [`parse`](Self::parse), for what most results are: their members need not be looked for.
+    ///
+    /// `None` if there are others, or something is wrong.
+    pub(crate) fn outlined(
+        method: &Method,
+        result: &RawJson,
+        outline: &Outline,
+        last: &mut Last<ResultMeta>,
+    ) -> Option<Self> {
+        if outline.others || *method != Method::CallTool || !result.is_object() {
+            return None;
+        }
+        let whole = result.as_bytes();
+        let mut call = CallToolResult::new();
+        if let Some(content) = outline.content(whole) {
+            call.content = RawJson::slice_of(result.bytes(), content).decode().ok()?;
+        }
+        if outline.has_structured() {
+            // Whoever keeps it is not to keep all that was read along with it.
+            call.structured_content = Some(RawJson::copy_of(outline.structured(whole)?));
+        }
+        if let Some(word) = outline.result_type(whole) {
+            call.result_type = (word == b"\"complete\"").then_some(ResultType::Complete);
+            call.result_type.as_ref()?;
+        }
+        if let Some(meta) = outline.meta(whole) {
+            call.meta = Some(last.read(meta)?);
+        }
+        Some(Self::CallTool(call))
     }
 }
 

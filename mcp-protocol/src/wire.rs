@@ -387,10 +387,12 @@ macro_rules! tagged {
                         self,
                         map: A,
                     ) -> Result<$name, A::Error> {
-                        let (word, members) = $crate::wire::Tagged::read($tag, map)?;
-                        match word.as_str() {
-                            $( $word => members.decode().map($name::$variant), )*
-                            word => members.keep(word).map($name::Unknown),
+                        match $crate::wire::Tagged::read($tag, map)? {
+                            Ok((word, members)) => match word.as_str() {
+                                $( $word => members.decode().map($name::$variant), )*
+                                word => members.keep(word, []).map($name::Unknown),
+                            },
+                            Err(sorted) => sorted.decode().map_err(serde::de::Error::custom),
                         }
                     }
                 }
@@ -460,31 +462,34 @@ impl<'a> From<Key<'a>> for Cow<'a, str> {
     }
 }
 
-/// The members of an object, without the one that tells its kind.
-pub(crate) struct Tagged<'de, A> {
+/// The members of an object behind the one that tells its kind.
+pub(crate) struct Tagged<A> {
     tag: &'static str,
-    before: std::vec::IntoIter<(Key<'de>, RawJson)>,
-    /// The value that belongs to the key which was given out last, if that is one of `before`.
-    value: Option<RawJson>,
     rest: A,
 }
 
-impl<'de, A: MapAccess<'de>> Tagged<'de, A> {
-    /// Reads as far as the tag. Nothing is kept of an object that begins with it.
-    pub(crate) fn read(tag: &'static str, mut map: A) -> Result<(Key<'de>, Self), A::Error> {
+impl<'de, A: MapAccess<'de>> Tagged<A> {
+    /// Reads the tag. Nothing is kept of an object that begins with it; any other is given as
+    /// one that does.
+    #[expect(
+        clippy::type_complexity,
+        reason = "it is taken apart where it is called"
+    )]
+    pub(crate) fn read(
+        tag: &'static str,
+        mut map: A,
+    ) -> Result<Result<(Key<'de>, Self), RawJson>, A::Error> {
         let mut before = Vec::new();
         while let Some(key) = map.next_key::<Key<'de>>()? {
             if key.as_str() == tag {
-                let word = map.next_value()?;
-                let members = Self {
-                    tag,
-                    before: before.into_iter(),
-                    value: None,
-                    rest: map,
+                let word = map.next_value::<Key<'de>>()?;
+                let members = Self { tag, rest: map };
+                return match before.is_empty() {
+                    true => Ok(Ok((word, members))),
+                    false => members.keep(word.as_str(), before).map(Err),
                 };
-                return Ok((word, members));
             }
-            before.push((key, map.next_value()?));
+            before.push((key.as_str().into(), map.next_value()?));
         }
         Err(de::Error::missing_field(tag))
     }
@@ -494,9 +499,14 @@ impl<'de, A: MapAccess<'de>> Tagged<'de, A> {
     }
 
     /// Puts the object together again, with the tag in front.
-    pub(crate) fn keep(mut self, word: &str) -> Result<RawJson, A::Error> {
+    pub(crate) fn keep(
+        mut self,
+        word: &str,
+        before: impl IntoIterator<Item = (Box<str>, RawJson)>,
+    ) -> Result<RawJson, A::Error> {
         let mut members = Extra::default();
         members.push(self.tag, RawJson::from(serde_json::Value::from(word)));
+        members.0.extend(before);
         while let Some((key, value)) = self.next_entry::<Key<'de>, RawJson>()? {
             members.push(key.as_str(), value);
         }
@@ -504,36 +514,24 @@ impl<'de, A: MapAccess<'de>> Tagged<'de, A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Tagged<'de, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Tagged<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        let key = match self.before.next() {
-            Some((key, value)) => {
-                self.value = Some(value);
-                key
-            }
-            None => match self.rest.next_key::<Key<'de>>()? {
-                Some(key) if key.as_str() == self.tag => {
-                    return Err(de::Error::duplicate_field(self.tag));
-                }
-                Some(key) => key,
-                None => return Ok(None),
-            },
+        let Some(key) = self.rest.next_key::<Key<'de>>()? else {
+            return Ok(None);
         };
+        if key.as_str() == self.tag {
+            return Err(de::Error::duplicate_field(self.tag));
+        }
         seed.deserialize(CowStrDeserializer::new(key.0)).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        match self.value.take() {
-            Some(value) => seed
-                .deserialize(&mut serde_json::Deserializer::from_reader(value.reader()))
-                .map_err(de::Error::custom),
-            None => self.rest.next_value_seed(seed),
-        }
+        self.rest.next_value_seed(seed)
     }
 }
 

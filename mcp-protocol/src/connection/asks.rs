@@ -62,7 +62,8 @@ impl Asks {
         let id = AskId::from_wire(response.id.as_ref()?)?;
         let ask = self.open.remove(&id)?;
         let answer = match response.outcome {
-            Ok(result) => match ClientResult::parse(&ask.method, &result) {
+            // Only a client of the older era is asked, to which `resultType` means nothing.
+            Ok(result) => match ClientResult::parse_complete(&ask.method, &result) {
                 Ok(result) => Answer::Given(result.into()),
                 Err(error) => Answer::Refused(ErrorObject::internal(error.to_string())),
             },

@@ -22,9 +22,10 @@ use super::negotiate::{self, NegotiationError, Next, Peer, Stage, Waiting};
 use crate::compat;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{
-    BadMessage, Batch, Incoming, Message, Notification, ProgressToken, RawJson, ReplyId, Request,
-    RequestId, Response,
+    BadMessage, Batch, Incoming, Message, Notification, Outline, ProgressToken, RawJson, ReplyId,
+    Request, RequestId,
 };
+use crate::meta::{Last, ResultMeta};
 use crate::methods::{
     ClientNotification, ClientRequest, ClientResult, Method, ServerNotification, ServerRequest,
     ServerResult,
@@ -117,6 +118,7 @@ pub struct ClientConnection {
     /// Whether a question was open since the calls began to wait.
     was_asked: bool,
     batches: Batches<ClientMessage>,
+    last_meta: Last<ResultMeta>,
     output: VecDeque<ClientOutput>,
 }
 
@@ -134,6 +136,7 @@ impl ClientConnection {
             asked: 0,
             was_asked: false,
             batches: Batches::new(),
+            last_meta: Last::default(),
             output: VecDeque::new(),
         }
     }
@@ -169,7 +172,8 @@ impl ClientConnection {
     pub fn unanswered(&mut self, request: &RequestId, why: NoAnswer, now: Instant) {
         if !matches!(self.stage, Stage::Closed) {
             let why = CallError::NoAnswer(why);
-            self.answered(Some(request.clone()), Err(why), now);
+            let none = Outline::default();
+            self.answered(Some(request.clone()), Err(why), &none, now);
         }
     }
 
@@ -302,8 +306,9 @@ impl ClientConnection {
         match message {
             Message::Request(request) => self.asked(request, batch),
             Message::Notification(notification) => self.notified(notification, now),
-            Message::Response(Response { id, outcome }) => {
-                self.answered(id, outcome.map_err(CallError::Refused), now);
+            Message::Response(response) => {
+                let answer = response.outcome.map_err(CallError::Refused);
+                self.answered(response.id, answer, &response.outline, now);
             }
         }
     }
@@ -311,7 +316,7 @@ impl ClientConnection {
     fn bad(&mut self, bad: BadMessage, now: Instant) {
         if bad.is_response && bad.id.is_some() {
             let why = bad.error.message.into_owned();
-            self.answered(bad.id, Err(unreadable(why)), now);
+            self.answered(bad.id, Err(unreadable(why)), &Outline::default(), now);
         } else {
             self.output
                 .push_back(ClientOutput::Ignored(Ignored::Junk(bad)));
@@ -337,6 +342,7 @@ impl ClientConnection {
         &mut self,
         id: Option<RequestId>,
         answer: Result<RawJson, CallError>,
+        outline: &Outline,
         now: Instant,
     ) {
         let call = match (&self.stage, &id) {
@@ -346,7 +352,7 @@ impl ClientConnection {
         };
         match call.and_then(|call| Some((call, self.calls.close(call)?))) {
             Some((id, call)) => {
-                let (outcome, ignored) = call.outcome(answer);
+                let (outcome, ignored) = call.outcome(answer, outline, &mut self.last_meta);
                 let ignored = ignored.map(|why| ClientOutput::Ignored(Ignored::Items(why)));
                 self.output.extend(ignored);
                 self.done(id, outcome, now);

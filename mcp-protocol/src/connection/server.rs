@@ -195,9 +195,9 @@ impl ServerConnection {
             return;
         };
         let id = open.id.clone();
-        let notification = ServerNotification::parse(method.into(), Some(params));
-        if let Ok(notification @ ServerNotification::Custom(Method::Other(_), _)) = notification {
-            self.send_notification(notification, Some(id));
+        let method = Method::from(method);
+        if let (Method::Other(_), Ok(params)) = (&method, params.decode()) {
+            self.send_notification(ServerNotification::Custom(method, params), Some(id));
         }
     }
 

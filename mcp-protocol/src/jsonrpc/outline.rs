@@ -1,38 +1,38 @@
-//! What was seen of `params` when the message was read, so that it need not be read again.
+//! What was seen of `params` or `result` when the message was read, so that it need not be read
+//! again.
 
 use std::ops::Range;
 
-/// Where the members stand that nearly every request has, within `params`.
+/// Where the members stand that nearly every message of a kind has, within its value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outline {
-    name: Place,
-    arguments: Place,
-    meta: Place,
+    places: [Place; 4],
     /// Whether there are any other members.
     pub(crate) others: bool,
 }
+
+/// The members of `params` that an outline has.
+pub(super) const PARAMS: &[&[u8]] = &[b"name", b"arguments", b"_meta"];
+
+/// The members of `result` that an outline has.
+pub(super) const RESULT: &[&[u8]] = &[b"content", b"structuredContent", b"_meta", b"resultType"];
 
 /// Nothing, where the member is absent. Small, as every request carries some.
 type Place = Range<u32>;
 
 impl Outline {
     /// Notes a member. Of two of one name the last one counts.
-    pub(super) fn see(&mut self, name: &[u8], place: Range<usize>) {
-        let slot = match name {
-            b"name" => &mut self.name,
-            b"arguments" => &mut self.arguments,
-            b"_meta" => &mut self.meta,
-            _ => return self.others = true,
-        };
-        match (place.start.try_into(), place.end.try_into()) {
-            (Ok(start), Ok(end)) => *slot = start..end,
+    pub(super) fn see(&mut self, names: &[&[u8]], name: &[u8], place: Range<usize>) {
+        let slot = names.iter().position(|known| *known == name);
+        match (slot, place.start.try_into(), place.end.try_into()) {
+            (Some(slot), Ok(start), Ok(end)) => self.places[slot] = start..end,
             _ => self.others = true,
         }
     }
 
-    /// Counts the places from where `params` begin.
+    /// Counts the places from where the value begins.
     pub(super) fn begin_at(&mut self, begin: usize) {
-        for place in [&mut self.name, &mut self.arguments, &mut self.meta] {
+        for place in &mut self.places {
             if place.start < place.end {
                 let begin = u32::try_from(begin).expect("the member behind it begins at a u32");
                 *place = place.start - begin..place.end - begin;
@@ -42,33 +42,54 @@ impl Outline {
 
     /// The text of `name`.
     pub(crate) fn name<'a>(&self, params: &'a [u8]) -> Option<&'a [u8]> {
-        text(params, &self.name)
+        self.text(0, params)
     }
 
     /// The text of `arguments`.
     pub(crate) fn arguments<'a>(&self, params: &'a [u8]) -> Option<&'a [u8]> {
-        text(params, &self.arguments)
+        self.text(1, params)
+    }
+
+    /// The text of `content`.
+    pub(crate) fn content<'a>(&self, result: &'a [u8]) -> Option<&'a [u8]> {
+        self.text(0, result)
+    }
+
+    /// Whether there is a `structuredContent`, if only `null`, which it may be.
+    pub(crate) fn has_structured(&self) -> bool {
+        !self.places[1].is_empty()
+    }
+
+    /// The text of `structuredContent`.
+    pub(crate) fn structured<'a>(&self, result: &'a [u8]) -> Option<&'a [u8]> {
+        self.text(1, result)
     }
 
     /// The text of `_meta`.
-    pub(crate) fn meta<'a>(&self, params: &'a [u8]) -> Option<&'a [u8]> {
-        text(params, &self.meta)
+    pub(crate) fn meta<'a>(&self, value: &'a [u8]) -> Option<&'a [u8]> {
+        self.text(2, value)
     }
-}
 
-/// The text of a member that is there, and not `null`.
-fn text<'a>(params: &'a [u8], place: &Place) -> Option<&'a [u8]> {
-    let text = params.get(place.start as usize..place.end as usize)?;
-    (!text.is_empty() && text != b"null").then_some(text)
+    /// The text of `resultType`.
+    pub(crate) fn result_type<'a>(&self, result: &'a [u8]) -> Option<&'a [u8]> {
+        self.text(3, result)
+    }
+
+    /// The text of a member that is there, and not `null`.
+    fn text<'a>(&self, slot: usize, value: &'a [u8]) -> Option<&'a [u8]> {
+        let place = &self.places[slot];
+        let text = value.get(place.start as usize..place.end as usize)?;
+        (!text.is_empty() && text != b"null").then_some(text)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use crate::jsonrpc::{Frame, Incoming, Message};
-    use crate::meta::LastMeta;
-    use crate::methods::{ClientRequest, Method};
+    use crate::jsonrpc::{Frame, Incoming, Message, Response};
+    use crate::meta::{Last, LastMeta};
+    use crate::methods::{ClientRequest, Method, ServerResult};
 
     /// The request as its outline has it, and as it is without.
     fn both(method: &str, params: &str) -> (Option<ClientRequest>, Option<ClientRequest>) {
@@ -102,6 +123,54 @@ mod tests {
         for params in ["{}", "null", r#"{"_meta":{"progressToken":1}}"#] {
             let (quick, parsed) = both("tools/list", params);
             assert!(quick.is_some() && quick == parsed, "{params}");
+        }
+    }
+
+    /// The same of a result of `tools/call`.
+    fn results(result: &str) -> (Option<ServerResult>, Option<ServerResult>) {
+        let frame =
+            format!(r#"{{"result": {result} ,"params":{{"content":1}},"jsonrpc":"2.0","id":1}}"#);
+        let Incoming::Message(Message::Response(Response {
+            outcome: Ok(result),
+            outline,
+            ..
+        })) = Incoming::parse(&Frame::from(frame))
+        else {
+            panic!("not a result: {result}");
+        };
+        let method = Method::CallTool;
+        let quick = ServerResult::outlined(&method, &result, &outline, &mut Last::default());
+        (quick, ServerResult::parse(&method, &result).ok())
+    }
+
+    #[test]
+    fn a_result_is_the_same_with_an_outline() {
+        for result in [
+            "{}",
+            r#"{"content":[{"type":"text","text":"a"}]}"#,
+            r#"{ "resultType" : "complete" , "content" : null, "structuredContent":{"a":[1.0]} }"#,
+            r#"{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1"},"x":1},"content":[]}"#,
+            r#"{"content":[],"content":[{"text":"a","type":"text"}],"_meta":null,"resultType":null}"#,
+        ] {
+            let (quick, parsed) = results(result);
+            assert!(quick.is_some() && quick == parsed, "{result}");
+        }
+    }
+
+    #[test]
+    fn whatever_else_a_result_has_needs_more_than_an_outline() {
+        for result in [
+            "[]",
+            "1",
+            r#"{"content":1}"#,
+            r#"{"content":[{"type":1}]}"#,
+            r#"{"isError":true}"#,
+            r#"{"_meta":1}"#,
+            r#"{"structuredContent":null}"#,
+            r#"{"resultType":"input_required"}"#,
+            r#"{"resultType":"other"}"#,
+        ] {
+            assert_eq!(results(result).0, None, "{result}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -88,9 +88,9 @@ impl RawJson {
         Self(whole.slice_ref(value))
     }
 
-    /// The JSON text as a stream, for reading without borrowing from it.
-    pub(crate) fn reader(self) -> impl std::io::Read {
-        self.0.reader()
+    /// A value that was just read out of something, with memory of its own.
+    pub(crate) fn copy_of(value: &[u8]) -> Self {
+        Self(Bytes::copy_from_slice(value))
     }
 
     /// The memory that this value is a part of, for slicing values out of it.

@@ -1,4 +1,5 @@
-//! The `_meta` that was read last: clients repeat theirs with every request.
+//! The `_meta` that was read last: clients repeat theirs with every request, and servers with
+//! every result.
 
 use std::sync::Arc;
 
@@ -59,11 +60,13 @@ impl LastMeta {
 }
 
 fn decode<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
-    serde_json::from_slice(text).ok()
+    // As a string, which is how all else is read: for each kind of input there would be a copy
+    // of all the code that reads these types.
+    serde_json::from_str(std::str::from_utf8(text).ok()?).ok()
 }
 
 /// A text, and what it has been decoded to.
-struct Last<T> {
+pub(crate) struct Last<T> {
     text: Vec<u8>,
     value: Option<T>,
 }
@@ -92,7 +95,8 @@ impl<T: Clone> Last<T> {
 }
 
 impl<T: Clone + DeserializeOwned> Last<T> {
-    fn read(&mut self, text: &[u8]) -> Option<T> {
+    /// Decodes a JSON text. `None` if it does not fit the type.
+    pub(crate) fn read(&mut self, text: &[u8]) -> Option<T> {
         if let Some(value) = self.value_of(text) {
             return Some(value);
         }

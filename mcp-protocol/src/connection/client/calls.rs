@@ -7,7 +7,8 @@ use super::super::after;
 use super::super::calls::{CallId, CallMap};
 use super::lists;
 use crate::error::ErrorObject;
-use crate::jsonrpc::{RawJson, RequestId};
+use crate::jsonrpc::{Outline, RawJson, RequestId};
+use crate::meta::{Last, ResultMeta};
 use crate::methods::{Method, ResultError, ServerResult};
 use crate::transport::NoAnswer;
 use crate::types::LoggingLevel;
@@ -103,11 +104,19 @@ pub(super) struct Call {
 impl Call {
     /// Gives the answer its type, and says what of it cannot be had. What is wrong with one
     /// item of a list costs that item only.
-    pub(super) fn outcome(&self, answer: Result<RawJson, CallError>) -> (Outcome, Option<String>) {
+    pub(super) fn outcome(
+        &self,
+        answer: Result<RawJson, CallError>,
+        outline: &Outline,
+        last: &mut Last<ResultMeta>,
+    ) -> (Outcome, Option<String>) {
         let result = match answer {
             Ok(result) => result,
             Err(error) => return (Err(error), None),
         };
+        if let Some(quick) = ServerResult::outlined(&self.method, &result, outline, last) {
+            return (Ok(quick.into()), None);
+        }
         let error = match self.parse(&result) {
             Ok(parsed) => return (Ok(parsed.into()), None),
             Err(error) => error,
