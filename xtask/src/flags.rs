@@ -19,6 +19,14 @@ const TASKS: &[Entry] = &[
         flags: &[("--bless", "write down what they cost now")],
     },
     Entry {
+        name: "bounds",
+        about: "what a peer can make a server or a client hold at worst, as a table: fails when a bound is broken",
+        flags: &[
+            ("--only TEXT,…", "only cases whose name has one of these in it"),
+            ("--release", "measure optimised builds"),
+        ],
+    },
+    Entry {
         name: "ci",
         about: "every check of a change but `cargo test`: format, lints, docs, tidy, coverage table, dependencies, oldest compiler",
         flags: &[(
@@ -125,6 +133,7 @@ const TASKS: &[Entry] = &[
 pub(crate) enum Task {
     Help,
     Bench(BenchFlags),
+    Bounds(BoundsFlags),
     Ci(CiFlags),
     Conformance(ConformanceFlags),
     CoverageTable,
@@ -144,6 +153,12 @@ pub(crate) enum Task {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct BenchFlags {
     pub(crate) bless: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct BoundsFlags {
+    pub(crate) only: Vec<String>,
+    pub(crate) release: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -214,6 +229,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
     };
     match task.as_str() {
         "bench" => bench(words).map(Task::Bench),
+        "bounds" => bounds(words).map(Task::Bounds),
         "ci" => ci(words).map(Task::Ci),
         "conformance" => conformance(words).map(Task::Conformance),
         "coverage-table" => words.end().map(|()| Task::CoverageTable),
@@ -248,6 +264,18 @@ fn bench(mut words: Words) -> Result<BenchFlags, String> {
     while let Some(flag) = words.next() {
         match flag.as_str() {
             "--bless" => flags.bless = true,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    Ok(flags)
+}
+
+fn bounds(mut words: Words) -> Result<BoundsFlags, String> {
+    let mut flags = BoundsFlags::default();
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--only" => flags.only = words.list(&flag)?,
+            "--release" => flags.release = true,
             _ => return Err(unknown(&flag)),
         }
     }

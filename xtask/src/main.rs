@@ -9,6 +9,8 @@
 )]
 
 mod bench;
+#[cfg(target_os = "linux")]
+mod bounds;
 mod ci;
 mod conformance;
 mod coverage;
@@ -20,7 +22,10 @@ mod flags;
 mod fuzz;
 mod interop;
 mod listener;
+#[cfg(target_os = "linux")]
+mod procfs;
 mod release;
+mod requests;
 mod schedules;
 mod source;
 mod steps;
@@ -45,6 +50,13 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Task::Bench(flags) => bench::run(&flags),
+        #[cfg(target_os = "linux")]
+        Task::Bounds(flags) => bounds::run(&flags),
+        #[cfg(not(target_os = "linux"))]
+        Task::Bounds(_) => {
+            eprintln!("xtask: this is measured by what Linux tells of processes");
+            ExitCode::FAILURE
+        }
         Task::Ci(flags) => ci::run(&flags),
         Task::Conformance(flags) => conformance::run(&flags),
         Task::CoverageTable => coverage::run(),
