@@ -122,6 +122,15 @@ const TASKS: &[Entry] = &[
         flags: &[("--runs N", "orders for each test, of two kinds (500)")],
     },
     Entry {
+        name: "soak",
+        about: "a load with every kind of fault over pipes, sockets and HTTP: each call is answered once, and nothing grows",
+        flags: &[
+            ("--minutes N", "how long (15)"),
+            ("--seed N", "other faults (1)"),
+            ("--release", "use an optimised build of the server"),
+        ],
+    },
+    Entry {
         name: "tidy",
         about: "who may depend on whom, and the other rules of this repository that no compiler checks",
         flags: &[],
@@ -129,7 +138,7 @@ const TASKS: &[Entry] = &[
 ];
 
 /// A task with its flags.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Task {
     Help,
     Bench(BenchFlags),
@@ -145,6 +154,7 @@ pub(crate) enum Task {
     Interop(InteropFlags),
     Release,
     Schedules(SchedulesFlags),
+    Soak(SoakFlags),
     /// Started by `interop` between a client and a server; not for people.
     Spy(SpyFlags),
     Tidy,
@@ -212,6 +222,13 @@ pub(crate) struct SchedulesFlags {
     pub(crate) runs: usize,
 }
 
+#[derive(Debug, PartialEq)]
+pub(crate) struct SoakFlags {
+    pub(crate) minutes: f64,
+    pub(crate) seed: u64,
+    pub(crate) release: bool,
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SpyFlags {
     /// Folder that gets one record per server process.
@@ -239,6 +256,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         "fuzz" => fuzz(words).map(Task::Fuzz),
         "interop" => interop(words).map(Task::Interop),
         "schedules" => schedules(words).map(Task::Schedules),
+        "soak" => soak(words).map(Task::Soak),
         "interop-spy" => spy(words).map(Task::Spy),
         "release" => release(words).map(|()| Task::Release),
         "tidy" => words.end().map(|()| Task::Tidy),
@@ -407,6 +425,26 @@ fn schedules(mut words: Words) -> Result<SchedulesFlags, String> {
         }
     }
     Ok(flags)
+}
+
+fn soak(mut words: Words) -> Result<SoakFlags, String> {
+    let mut flags = SoakFlags {
+        minutes: 15.0,
+        seed: 1,
+        release: false,
+    };
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--minutes" => flags.minutes = words.value(&flag)?,
+            "--seed" => flags.seed = words.value(&flag)?,
+            "--release" => flags.release = true,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    match flags.minutes > 0.0 && flags.minutes < 1e6 {
+        true => Ok(flags),
+        false => Err("`--minutes` must be more than 0".into()),
+    }
 }
 
 fn spy(mut words: Words) -> Result<SpyFlags, String> {

@@ -24,9 +24,15 @@ mod interop;
 mod listener;
 #[cfg(target_os = "linux")]
 mod procfs;
+#[cfg(target_os = "linux")]
+mod program;
+#[cfg(target_os = "linux")]
+mod random;
 mod release;
 mod requests;
 mod schedules;
+#[cfg(target_os = "linux")]
+mod soak;
 mod source;
 mod steps;
 mod tidy;
@@ -53,7 +59,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Task::Bounds(flags) => bounds::run(&flags),
         #[cfg(not(target_os = "linux"))]
-        Task::Bounds(_) => {
+        Task::Bounds(_) | Task::Soak(_) => {
             eprintln!("xtask: this is measured by what Linux tells of processes");
             ExitCode::FAILURE
         }
@@ -72,6 +78,8 @@ fn main() -> ExitCode {
         Task::Fuzz(flags) => fuzz::run(&flags),
         Task::Interop(flags) => interop::run(&flags),
         Task::Schedules(flags) => schedules::run(&flags),
+        #[cfg(target_os = "linux")]
+        Task::Soak(flags) => soak::run(&flags),
         Task::Spy(flags) => interop::spy::run(&flags),
         Task::Release => release::run(),
         Task::Tidy => tidy::run(),

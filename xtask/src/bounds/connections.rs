@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::thread;
 
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::Row;
 use crate::edges::pipes::SOON;
+use crate::program::Program;
 use crate::requests::{call, initialize, notification, ping};
 use crate::{procfs, workspace};
 
@@ -27,7 +28,7 @@ pub(super) fn run(release: bool) -> Result<Row, String> {
     let idle = server.peak()?;
     let clients = (0..CONNECTIONS).map(|_| Client::connect(&server));
     let mut clients = clients.collect::<Result<Vec<_>, _>>()?;
-    let open = procfs::held(server.child.id()).ok_or("it has ended")?;
+    let open = procfs::held(server.program.id()).ok_or("it has ended")?;
     let (mut answered, mut refused) = (0, 0);
     // Who is refused asks again.
     let mut turns: Vec<_> = clients.iter_mut().collect();
@@ -68,7 +69,7 @@ pub(super) fn run(release: bool) -> Result<Row, String> {
 
 /// The example `sockets`; ended when it is dropped.
 struct Sockets {
-    child: Child,
+    program: Program,
     path: PathBuf,
 }
 
@@ -76,21 +77,19 @@ impl Sockets {
     fn start(release: bool) -> Result<Self, String> {
         let program = workspace::build_example("sockets", release)?;
         let path = std::env::temp_dir().join(format!("bounds-{}.sock", std::process::id()));
-        let mut command = Command::new(program);
-        let child = command.arg(&path).stdin(Stdio::null()).spawn();
-        let child = child.map_err(|error| workspace::not_started(&command, &error))?;
-        Ok(Self { child, path })
+        let program = Program::start(Command::new(program).arg(&path).stdin(Stdio::null()))?;
+        Ok(Self { program, path })
     }
 
     fn peak(&self) -> Result<u64, String> {
-        procfs::peak_memory(self.child.id()).ok_or("it has ended".to_owned())
+        procfs::peak_memory(self.program.id()).ok_or("it has ended".to_owned())
     }
 
     /// How many descriptors it has, once these are as few as they were or stay more.
     fn settled(&self, before: usize) -> Result<usize, String> {
         let begin = Instant::now();
         loop {
-            let held = procfs::held(self.child.id()).ok_or("it has ended")?;
+            let held = procfs::held(self.program.id()).ok_or("it has ended")?;
             let patience = if before == 0 { SOON / 20 } else { SOON };
             if held.descriptors <= before || begin.elapsed() > patience {
                 return Ok(held.descriptors);
@@ -102,9 +101,6 @@ impl Sockets {
 
 impl Drop for Sockets {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
         let _ = std::fs::remove_file(&self.path);
     }
 }
