@@ -109,6 +109,14 @@ const TASKS: &[Entry] = &[
         ],
     },
     Entry {
+        name: "kills",
+        about: "`kill -9` of servers and clients while calls run: the other side recovers or ends, and no process is left",
+        flags: &[
+            ("--times N", "how many are killed (1000)"),
+            ("--seed N", "other moments (1)"),
+        ],
+    },
+    Entry {
         name: "release",
         about: "whether the crates can be published: packages each, builds programs on the packages, asks whether the names are free",
         flags: &[(
@@ -152,6 +160,7 @@ pub(crate) enum Task {
     Fairness(FairnessFlags),
     Fuzz(FuzzFlags),
     Interop(InteropFlags),
+    Kills(KillsFlags),
     Release,
     Schedules(SchedulesFlags),
     Soak(SoakFlags),
@@ -218,6 +227,12 @@ pub(crate) struct InteropFlags {
 }
 
 #[derive(Debug, PartialEq, Eq)]
+pub(crate) struct KillsFlags {
+    pub(crate) times: usize,
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SchedulesFlags {
     pub(crate) runs: usize,
 }
@@ -255,6 +270,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         "fairness" => fairness(words).map(Task::Fairness),
         "fuzz" => fuzz(words).map(Task::Fuzz),
         "interop" => interop(words).map(Task::Interop),
+        "kills" => kills(words).map(Task::Kills),
         "schedules" => schedules(words).map(Task::Schedules),
         "soak" => soak(words).map(Task::Soak),
         "interop-spy" => spy(words).map(Task::Spy),
@@ -407,6 +423,24 @@ fn interop(mut words: Words) -> Result<InteropFlags, String> {
         }
     }
     Ok(flags)
+}
+
+fn kills(mut words: Words) -> Result<KillsFlags, String> {
+    let mut flags = KillsFlags {
+        times: 1_000,
+        seed: 1,
+    };
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--times" => flags.times = words.value(&flag)?,
+            "--seed" => flags.seed = words.value(&flag)?,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    match flags.times {
+        0 => Err("`--times` must be more than 0".into()),
+        _ => Ok(flags),
+    }
 }
 
 fn release(mut words: Words) -> Result<(), String> {

@@ -21,6 +21,8 @@ mod fairness;
 mod flags;
 mod fuzz;
 mod interop;
+#[cfg(target_os = "linux")]
+mod kills;
 mod listener;
 #[cfg(target_os = "linux")]
 mod procfs;
@@ -59,7 +61,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Task::Bounds(flags) => bounds::run(&flags),
         #[cfg(not(target_os = "linux"))]
-        Task::Bounds(_) | Task::Soak(_) => {
+        Task::Bounds(_) | Task::Kills(_) | Task::Soak(_) => {
             eprintln!("xtask: this is measured by what Linux tells of processes");
             ExitCode::FAILURE
         }
@@ -77,6 +79,8 @@ fn main() -> ExitCode {
         }
         Task::Fuzz(flags) => fuzz::run(&flags),
         Task::Interop(flags) => interop::run(&flags),
+        #[cfg(target_os = "linux")]
+        Task::Kills(flags) => kills::run(&flags),
         Task::Schedules(flags) => schedules::run(&flags),
         #[cfg(target_os = "linux")]
         Task::Soak(flags) => soak::run(&flags),
