@@ -1,7 +1,7 @@
 //! Clients that speak HTTP, of both eras.
 
 use std::io::{BufRead, BufReader, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
@@ -202,26 +202,35 @@ impl<'a> Client<'a> {
     /// Cancels a call that has no end: by going away, or by saying so.
     fn give_up(&mut self) -> Result<(), String> {
         self.shared.count("cancels");
-        let id = self.ask("sleep", r#"{"ms":3600000}"#)?;
-        thread::sleep(self.random.millis(0..20));
+        let arguments = r#"{"ms":3600000}"#;
         if self.session.is_none() {
+            self.ask("sleep", arguments)?;
+            thread::sleep(self.random.millis(0..20));
             return self.reconnect();
         }
-        let stays = self.random.is_one_in(2);
+        self.shared.count("calls");
+        self.last += 1;
+        let id = self.last;
+        let params = format!(
+            r#"{{"name":"sleep","arguments":{arguments},"_meta":{{"progressToken":{id}}}}}"#
+        );
+        self.post("", &request(id, "tools/call", &params))?;
+        // A cancel that takes another connection must not come before its call: that is there
+        // once it reports.
+        let failed = |error| format!("read of {id}: {error}");
+        self.stream.fill_buf().map_err(failed)?;
         let mut asked = std::mem::replace(&mut self.stream, connect(self.address)?);
+        let stays = self.random.is_one_in(2);
         if !stays {
-            drop(asked);
-            self.post("", &cancel(id))?;
-            self.read()?;
-            return Ok(());
+            // Whoever has asked goes away, and what it has asked goes on.
+            asked.get_ref().shutdown(Shutdown::Both).map_err(failed)?;
         }
         self.post("", &cancel(id))?;
         self.read()?;
-        let reply = read(&mut asked).map_err(|error| format!("read what is cancelled: {error}"))?;
-        match reply.replies.is_empty() {
-            true => Ok(()),
-            false => Err(format!("{id} is cancelled and answered")),
+        if stays && !read(&mut asked).map_err(failed)?.replies.is_empty() {
+            return Err(format!("{id} is cancelled and answered"));
         }
+        Ok(())
     }
 
     fn read_slowly(&mut self) -> Result<(), String> {
