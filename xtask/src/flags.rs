@@ -79,6 +79,10 @@ const TASKS: &[Entry] = &[
             ("--calls N", "calls in the flood (100000)"),
             ("--cap N", "calls in flight per server (512)"),
             ("--share N", "calls in flight per connection (256)"),
+            (
+                "--floods N,…",
+                "how many connections flood at once, with a pace (1,2,8)",
+            ),
             ("--release", "measure an optimised build of the server"),
             (
                 "--server PATH",
@@ -208,6 +212,7 @@ pub(crate) struct FairnessFlags {
     pub(crate) calls: usize,
     pub(crate) cap: usize,
     pub(crate) share: usize,
+    pub(crate) floods: Vec<usize>,
     pub(crate) release: bool,
     pub(crate) server: Option<PathBuf>,
 }
@@ -377,6 +382,7 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
         calls: 100_000,
         cap: 512,
         share: 256,
+        floods: vec![1, 2, 8],
         release: false,
         server: None,
     };
@@ -385,10 +391,20 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
             "--calls" => flags.calls = words.value(&flag)?,
             "--cap" => flags.cap = words.value(&flag)?,
             "--share" => flags.share = words.value(&flag)?,
+            "--floods" => {
+                let numbers = words.list(&flag)?;
+                let numbers = numbers.iter().map(|number| number.parse());
+                let numbers: Result<Vec<usize>, _> = numbers.collect();
+                flags.floods = numbers.map_err(|_| format!("`{flag}` has numbers"))?;
+            }
             "--release" => flags.release = true,
             "--server" => flags.server = Some(words.value(&flag)?),
             _ => return Err(unknown(&flag)),
         }
+    }
+    let most = flags.floods.iter().max().unwrap_or(&1);
+    if flags.floods.contains(&0) || *most >= flags.cap {
+        return Err("`--floods` must be more than 0 and less than `--cap`".into());
     }
     if flags.calls <= flags.share || flags.share == 0 {
         return Err("`--calls` must be more than `--share`, and `--share` more than 0".into());
