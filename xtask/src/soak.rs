@@ -91,14 +91,20 @@ pub(crate) fn run(flags: &SoakFlags) -> ExitCode {
 }
 
 fn try_run(flags: &SoakFlags) -> Result<bool, String> {
-    let fixture = workspace::build_example("fixture", flags.release)?;
+    let program = workspace::build_example("fixture", flags.release)?;
+    let fixture = || {
+        let mut command = Command::new(&program);
+        // For the first backtrace of a panic the standard library reads all symbols, and keeps them.
+        command.env("RUST_BACKTRACE", "0");
+        command
+    };
     let time = Duration::from_secs_f64(flags.minutes * 60.0);
     println!("soak: {} minutes, seed {}", flags.minutes, flags.seed);
     let end = Instant::now() + time;
     let mut used = [
-        over_pipes(Command::new(&fixture), end, flags.seed)?,
-        over_sockets(Command::new(&fixture), end, flags.seed)?,
-        over_http(Command::new(&fixture), end, flags.seed)?,
+        over_pipes(fixture(), end, flags.seed)?,
+        over_sockets(fixture(), end, flags.seed)?,
+        over_http(fixture(), end, flags.seed)?,
     ];
     while Instant::now() + SAMPLED < end {
         thread::sleep(SAMPLED);

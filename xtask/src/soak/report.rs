@@ -18,7 +18,7 @@ const WARM_UP: usize = 4;
 /// By how much the last third may be above the first, as the load is made of chance: a tenth and
 /// so much more.
 const MEMORY: u64 = 4 << 20;
-const NUMBER: u64 = 8;
+const NUMBER: u64 = 16;
 
 /// The medians of one figure in the three thirds.
 type Thirds = [u64; 3];
