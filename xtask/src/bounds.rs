@@ -39,7 +39,7 @@ struct Row {
     what: String,
     /// Bytes above idle, and how many there may be.
     memory: Option<(u64, u64)>,
-    /// Before and after, of the program that was tried.
+    /// Before and after, of the program that was tried; none where it tells of them itself.
     descriptors: (usize, usize),
     tasks: Option<(u64, u64)>,
     counts: String,
@@ -72,12 +72,16 @@ impl Row {
         let tasks = self.tasks.map_or(String::new(), |(before, after)| {
             format!("{before} → {after}")
         });
+        let descriptors = match self.descriptors {
+            (0, _) => String::new(),
+            (before, after) => format!("{before} → {after}"),
+        };
         let pass = match self.broken.is_empty() {
             true => "yes".to_owned(),
             false => format!("**NO**: {}", self.broken.join(", ")),
         };
         format!(
-            "| `{name}`: {} | {peak} | {limit} | {before} → {after} | {tasks} | {} | {pass} |",
+            "| `{name}`: {} | {peak} | {limit} | {descriptors} | {tasks} | {} | {pass} |",
             self.what, self.counts,
         )
     }

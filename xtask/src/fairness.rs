@@ -58,7 +58,9 @@ fn try_run(flags: &FairnessFlags) -> Result<bool, String> {
         // However many there are, what they may take together is not all.
         let share = flags.share.min(flags.cap / (floods + 1));
         let server = Server::start(&program, flags.cap, share)?;
-        fair &= Rounds::measure(&server, share, *floods).map_err(failed)?.print();
+        fair &= Rounds::measure(&server, share, *floods)
+            .map_err(failed)?
+            .print();
     }
     Ok(fair)
 }
@@ -74,12 +76,7 @@ impl Server {
         let socket = std::env::temp_dir().join(format!("fairness-{}.socket", std::process::id()));
         let mut command = Command::new(program);
         command.arg("--socket").arg(&socket).stdin(Stdio::null());
-        command.args([
-            "--cap",
-            &cap.to_string(),
-            "--share",
-            &share.to_string(),
-        ]);
+        command.args(["--cap", &cap.to_string(), "--share", &share.to_string()]);
         let child = command
             .spawn()
             .map_err(|error| workspace::not_started(&command, &error))?;

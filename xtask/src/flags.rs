@@ -22,7 +22,10 @@ const TASKS: &[Entry] = &[
         name: "bounds",
         about: "what a peer can make a server or a client hold at worst, as a table: fails when a bound is broken",
         flags: &[
-            ("--only TEXT,…", "only cases whose name has one of these in it"),
+            (
+                "--only TEXT,…",
+                "only cases whose name has one of these in it",
+            ),
             ("--release", "measure optimised builds"),
         ],
     },

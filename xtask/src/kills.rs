@@ -34,7 +34,8 @@ const SLACK: Duration = Duration::from_secs(8);
 const MARK: &str = "MCP_KILLS_MARK";
 
 /// It has always a call in flight.
-const SCRIPT: &str = r#"{"restart":true,"steps":[{"op":"keep_calling","name":"sleep","arguments":{"ms":3}}]}"#;
+const SCRIPT: &str =
+    r#"{"restart":true,"steps":[{"op":"keep_calling","name":"sleep","arguments":{"ms":3}}]}"#;
 
 /// The longest it took, of each kind.
 #[derive(Clone, Copy, Default)]
@@ -95,8 +96,13 @@ fn try_run(flags: &KillsFlags) -> Result<bool, String> {
         flags.seed,
         begin.elapsed()
     );
-    let [recovered, ended] = [most(|longest| longest.recovered), most(|longest| longest.ended)];
-    println!("  a client is answered by its next server after {recovered:.1?} at most, {RECOVERS:?} of it a pause");
+    let [recovered, ended] = [
+        most(|longest| longest.recovered),
+        most(|longest| longest.ended),
+    ];
+    println!(
+        "  a client is answered by its next server after {recovered:.1?} at most, {RECOVERS:?} of it a pause"
+    );
     println!("  a server has ended after its client by {ended:.1?} at most");
     for wrong in &wrong {
         println!("  WRONG: {wrong}");

@@ -170,11 +170,18 @@ fn over_pipes(mut command: Command, end: Instant, seed: u64) -> Result<Used, Str
     let mut program = Program::start(pipes)?;
     let ends = program.0.stdin.take().zip(program.0.stdout.take());
     let ends = Arc::new(Mutex::new(ends));
-    Ok(used("pipes", program, end, (seed, 1), 1, move |shared, random| {
-        let ends = ends.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (to, from) = ends.ok_or("it was piped")?;
-        lines::last(shared, random, lines::Ends::pipes(to, from))
-    }))
+    Ok(used(
+        "pipes",
+        program,
+        end,
+        (seed, 1),
+        1,
+        move |shared, random| {
+            let ends = ends.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let (to, from) = ends.ok_or("it was piped")?;
+            lines::last(shared, random, lines::Ends::pipes(to, from))
+        },
+    ))
 }
 
 fn over_sockets(mut command: Command, end: Instant, seed: u64) -> Result<Used, String> {
@@ -182,9 +189,14 @@ fn over_sockets(mut command: Command, end: Instant, seed: u64) -> Result<Used, S
     let program = Program::start(command.arg("--socket").arg(&path).stdin(Stdio::null()))?;
     until(|| UnixStream::connect(&path).is_ok())?;
     let file = Arc::new(File(path));
-    Ok(used("sockets", program, end, (seed, 2), CLIENTS, move |shared, random| {
-        lines::come_and_go(shared, random, &file.0)
-    }))
+    Ok(used(
+        "sockets",
+        program,
+        end,
+        (seed, 2),
+        CLIENTS,
+        move |shared, random| lines::come_and_go(shared, random, &file.0),
+    ))
 }
 
 /// A socket's file, which goes when nobody needs it any more.
@@ -199,12 +211,22 @@ impl Drop for File {
 fn over_http(mut command: Command, end: Instant, seed: u64) -> Result<Used, String> {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let address: SocketAddr = free.map_err(|error| format!("find a port: {error}"))?;
-    let flags = ["--session-idle", SESSION_IDLE, "--http", &address.to_string()];
+    let flags = [
+        "--session-idle",
+        SESSION_IDLE,
+        "--http",
+        &address.to_string(),
+    ];
     let program = Program::start(command.args(flags).stdin(Stdio::null()))?;
     until(|| TcpStream::connect(address).is_ok())?;
-    Ok(used("http", program, end, (seed, 3), CLIENTS, move |shared, random| {
-        http::come_and_go(shared, random, address)
-    }))
+    Ok(used(
+        "http",
+        program,
+        end,
+        (seed, 3),
+        CLIENTS,
+        move |shared, random| http::come_and_go(shared, random, address),
+    ))
 }
 
 fn until(listens: impl Fn() -> bool) -> Result<(), String> {

@@ -163,7 +163,10 @@ impl HttpSender {
             headers.insert(METHOD, encoded(method.as_str()));
         }
         self.tells.spawn(async move {
-            if timeout(TELLING, exchanges.tell(headers, frame)).await.is_err() {
+            if timeout(TELLING, exchanges.tell(headers, frame))
+                .await
+                .is_err()
+            {
                 tracing::warn!("the server does not take what it is told");
             }
         });

@@ -776,7 +776,9 @@ async fn answers_that_a_server_does_not_take_are_bounded() {
     let _client = in_time(client.connect(stranger.transport())).await;
     let answers = || {
         let asked = stranger.asked().into_iter();
-        asked.filter(|(verb, method)| verb == "POST" && method.is_empty()).count()
+        asked
+            .filter(|(verb, method)| verb == "POST" && method.is_empty())
+            .count()
     };
     soon(|| answers() >= 64).await;
     tokio::time::sleep(Duration::from_millis(300)).await;

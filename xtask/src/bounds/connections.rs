@@ -4,8 +4,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -63,7 +63,10 @@ pub(super) fn run(release: bool) -> Result<Row, String> {
         ..Row::default()
     };
     row.check(answered == CONNECTIONS, "each is served");
-    row.check(open.descriptors <= before + CONNECTIONS, "one descriptor each");
+    row.check(
+        open.descriptors <= before + CONNECTIONS,
+        "one descriptor each",
+    );
     Ok(row)
 }
 

@@ -1,8 +1,8 @@
 //! 100,000 calls that take long, on one connection.
 
-use std::thread;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::peer::Peer;
@@ -33,7 +33,12 @@ pub(super) fn legacy(release: bool) -> Result<Row, String> {
 pub(super) fn modern(release: bool) -> Result<Row, String> {
     // This revision has no ping: what is refused as it is unknown takes the same way.
     let ping = |id: &str| request(id, "no/such", "{}");
-    run(release, "calls that take long, 2026-07-28", modern_call, ping)
+    run(
+        release,
+        "calls that take long, 2026-07-28",
+        modern_call,
+        ping,
+    )
 }
 
 fn run(
@@ -56,7 +61,10 @@ fn run(
     let (mut refused, mut other, mut pings) = (0, 0, Vec::new());
     while refused + other < CALLS - SHARE || pings.len() < sent.len() {
         let (came, message) = peer.next()?;
-        match message["id"].as_str().and_then(|id| id.parse::<usize>().ok()) {
+        match message["id"]
+            .as_str()
+            .and_then(|id| id.parse::<usize>().ok())
+        {
             Some(number) => pings.push(came - sent[number]),
             None if message["error"]["data"]["error"] == "server_busy" => refused += 1,
             None => other += 1,
@@ -78,8 +86,14 @@ fn run(
         "each call beyond the share is refused",
     );
     let most = if release { PING } else { PING_DEBUG };
-    row.check(p99 < most + late, format!("the p99 of pings is below {most:?}"));
-    row.check(max < most + late * TURNS, format!("pings are below {most:?}"));
+    row.check(
+        p99 < most + late,
+        format!("the p99 of pings is below {most:?}"),
+    );
+    row.check(
+        max < most + late * TURNS,
+        format!("pings are below {most:?}"),
+    );
     Ok(row)
 }
 

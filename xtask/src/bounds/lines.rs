@@ -14,12 +14,20 @@ const TIMES: u64 = 3;
 
 pub(super) fn no_batch(release: bool) -> Result<Row, String> {
     let peer = Peer::start(release, "2025-06-18", &[])?;
-    ones(peer, 8 * MIB, "8 MiB of `1,` in 2025-06-18, which has no batches")
+    ones(
+        peer,
+        8 * MIB,
+        "8 MiB of `1,` in 2025-06-18, which has no batches",
+    )
 }
 
 pub(super) fn batch(release: bool) -> Result<Row, String> {
     let peer = Peer::start(release, "2025-03-26", &[])?;
-    ones(peer, FRAME, "16 MiB of `1,` in 2025-03-26, which has batches")
+    ones(
+        peer,
+        FRAME,
+        "16 MiB of `1,` in 2025-03-26, which has batches",
+    )
 }
 
 fn ones(mut peer: Peer, length: u64, what: &str) -> Result<Row, String> {

@@ -85,7 +85,10 @@ impl Rounds {
             measured
         })?;
         let median = |of: fn(&(Calls, Calls)) -> &Calls| {
-            let mut p99: Vec<_> = rounds.iter().map(|round| of(round).percentile(99)).collect();
+            let mut p99: Vec<_> = rounds
+                .iter()
+                .map(|round| of(round).percentile(99))
+                .collect();
             p99.sort_unstable();
             p99[p99.len() / 2]
         };

@@ -163,7 +163,8 @@ impl<'a> Client<'a> {
             self.shared.tasks.store(tasks, Ordering::Relaxed);
         }
         let is_refused = message["error"]["data"]["error"] == "server_busy";
-        self.shared.count(if is_refused { "refused" } else { "answers" });
+        self.shared
+            .count(if is_refused { "refused" } else { "answers" });
         Ok(())
     }
 
@@ -312,7 +313,10 @@ fn read(stream: &mut impl BufRead) -> std::io::Result<Reply> {
     let text = String::from_utf8_lossy(&body);
     let is_stream = header("content-type") == Some("text/event-stream");
     let messages: Vec<&str> = match is_stream {
-        true => text.lines().filter_map(|line| line.strip_prefix("data: ")).collect(),
+        true => text
+            .lines()
+            .filter_map(|line| line.strip_prefix("data: "))
+            .collect(),
         false => vec![&text],
     };
     let messages = messages

@@ -67,7 +67,9 @@ impl Ledger {
             self.bad = left.ok_or(format!("an error without an id too many: {message}"))?;
             return Ok(());
         }
-        let id = message["id"].as_u64().ok_or(format!("no id: {message:.200}"))?;
+        let id = message["id"]
+            .as_u64()
+            .ok_or(format!("no id: {message:.200}"))?;
         match self.open.remove(&id) {
             Some(Open::Call | Open::Cancelled) => Ok(()),
             Some(Open::Endless) if message["error"]["data"]["error"] == "server_busy" => Ok(()),

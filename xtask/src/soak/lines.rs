@@ -15,9 +15,7 @@ use serde_json::Value;
 use super::ledger::{Ledger, Open};
 use super::{PATIENCE, Shared};
 use crate::random::Random;
-use crate::requests::{
-    call, cancel, initialize, modern, modern_call, notification, ping, request,
-};
+use crate::requests::{call, cancel, initialize, modern, modern_call, notification, ping, request};
 
 /// Requests that may be owed an answer at once.
 const OWED: usize = 64;
@@ -106,7 +104,10 @@ impl<'a> Client<'a> {
         thread::spawn(move || {
             let mut from = BufReader::new(ends.from);
             let mut line = Vec::new();
-            while from.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            while from
+                .read_until(b'\n', &mut line)
+                .is_ok_and(|length| length > 0)
+            {
                 if sender.send(std::mem::take(&mut line)).is_err() {
                     return;
                 }
@@ -236,7 +237,11 @@ impl<'a> Client<'a> {
 
     /// Cancels a call, which may be over by then.
     fn cancel_one(&mut self) -> Result<(), String> {
-        let kind = if self.random.is_one_in(2) { Open::Call } else { Open::Endless };
+        let kind = if self.random.is_one_in(2) {
+            Open::Call
+        } else {
+            Open::Endless
+        };
         let open = self.ledger.all(kind);
         if open.is_empty() {
             return Ok(());
@@ -263,7 +268,8 @@ impl<'a> Client<'a> {
             self.shared.tasks.store(tasks, Ordering::Relaxed);
         }
         let is_refused = message["error"]["data"]["error"] == "server_busy";
-        self.shared.count(if is_refused { "refused" } else { "answers" });
+        self.shared
+            .count(if is_refused { "refused" } else { "answers" });
         self.ledger.answer(&message)
     }
 
@@ -278,7 +284,10 @@ impl<'a> Client<'a> {
                     return Err(format!("never answered: {:?}", &open[..open.len().min(9)]));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(format!("{} answers are missing at the end", self.ledger.owed()));
+                    return Err(format!(
+                        "{} answers are missing at the end",
+                        self.ledger.owed()
+                    ));
                 }
             }
         }

@@ -57,7 +57,9 @@ impl Series {
         let grown = figures
             .into_iter()
             .filter(|(_, [first, .., last], slack)| *last > first + first / 10 + slack);
-        grown.map(|(name, ..)| format!("{name} has grown")).collect()
+        grown
+            .map(|(name, ..)| format!("{name} has grown"))
+            .collect()
     }
 }
 
@@ -110,7 +112,10 @@ mod tests {
     fn growth_is_seen_and_a_warm_up_is_none() {
         assert!(grown(|at| (at.min(100) << 20, 10, 10)).is_empty());
         assert_eq!(grown(|at| (at << 16, 10, 10)), ["memory has grown"]);
-        assert_eq!(grown(|at| (0, at as usize / 10, 10)), ["descriptors has grown"]);
+        assert_eq!(
+            grown(|at| (0, at as usize / 10, 10)),
+            ["descriptors has grown"]
+        );
         assert_eq!(grown(|at| (0, 10, at / 10)), ["tasks has grown"]);
     }
 }
