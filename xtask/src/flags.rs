@@ -405,10 +405,11 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
             _ => return Err(unknown(&flag)),
         }
     }
-    let most = flags.floods.iter().max().unwrap_or(&1);
-    if flags.floods.contains(&0) || *most >= flags.cap {
-        return Err("`--floods` must be more than 0 and less than `--cap`".into());
+    if flags.floods.contains(&0) {
+        return Err("`--floods` must be more than 0".into());
     }
+    // Each needs a call in flight, and so does the one that is measured.
+    flags.floods.retain(|floods| *floods < flags.cap);
     if flags.calls <= flags.share || flags.share == 0 {
         return Err("`--calls` must be more than `--share`, and `--share` more than 0".into());
     }
@@ -571,6 +572,7 @@ mod tests {
             (flags.cap, flags.share, flags.calls, flags.release),
             (8, 4, 10, true)
         );
+        assert_eq!(flags.floods, [1, 2], "there is room for these");
         let Ok(Task::Fuzz(flags)) = words("fuzz lines --seconds 9") else {
             panic!("it parses");
         };

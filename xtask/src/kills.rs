@@ -33,7 +33,7 @@ const SLACK: Duration = Duration::from_secs(8);
 /// The variable that all that is started has.
 const MARK: &str = "MCP_KILLS_MARK";
 
-/// It has always a call in flight.
+/// It makes one call after another.
 const SCRIPT: &str =
     r#"{"restart":true,"steps":[{"op":"keep_calling","name":"sleep","arguments":{"ms":3}}]}"#;
 
@@ -121,31 +121,29 @@ struct Programs {
 impl Programs {
     fn round(&self, random: &mut Random, longest: &mut Longest) -> Result<(), String> {
         let (client, lines) = start(&self.client, &self.server)?;
-        answered(&lines, true, SLACK).map_err(|why| format!("at the start: {why}"))?;
+        answered(&lines, SLACK).map_err(|why| format!("at the start: {why}"))?;
         let first = only_child(client.id())?;
         thread::sleep(random.millis(0..40));
 
         let begin = Instant::now();
         kill(first)?;
-        answered(&lines, false, SLACK).map_err(|why| format!("the call does not fail: {why}"))?;
-        answered(&lines, true, RECOVERS + SLACK)
-            .map_err(|why| format!("it does not recover: {why}"))?;
+        // A call that was in flight fails; one that comes now waits for the next server.
+        until(RECOVERS + SLACK, || {
+            only_child(client.id()).is_ok_and(|child| child != first)
+        })
+        .map_err(|why| format!("no other server is started, {why}"))?;
+        while lines.try_recv().is_ok() {}
+        answered(&lines, SLACK).map_err(|why| format!("it does not recover: {why}"))?;
         longest.recovered = longest.recovered.max(begin.elapsed());
         let second = only_child(client.id())?;
-        if second == first {
-            return Err("the server was not killed".into());
-        }
         thread::sleep(random.millis(0..40));
 
         let begin = Instant::now();
         drop(client);
-        while !is_gone(second) {
-            if begin.elapsed() > ENDS + SLACK {
-                // Not for ever: there may be a thousand of them.
-                let _ = kill(second);
-                return Err("the server outlives its client".into());
-            }
-            thread::sleep(Duration::from_millis(2));
+        if until(ENDS + SLACK, || is_gone(second)).is_err() {
+            // Not for ever: there may be a thousand of them.
+            let _ = kill(second);
+            return Err("the server outlives its client".into());
         }
         longest.ended = longest.ended.max(begin.elapsed());
         Ok(())
@@ -173,17 +171,28 @@ fn start(client: &Path, server: &Path) -> Result<(Program, Receiver<bool>), Stri
     Ok((client, lines))
 }
 
-/// Waits until a call has gone well, or has failed.
-fn answered(lines: &Receiver<bool>, well: bool, within: Duration) -> Result<(), String> {
+/// Waits until a call has gone well.
+fn answered(lines: &Receiver<bool>, within: Duration) -> Result<(), String> {
     let begin = Instant::now();
     loop {
         match lines.recv_timeout(within.saturating_sub(begin.elapsed())) {
-            Ok(ok) if ok == well => return Ok(()),
-            Ok(_) => {}
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
             Err(RecvTimeoutError::Timeout) => return Err(format!("not in {within:?}")),
             Err(RecvTimeoutError::Disconnected) => return Err("the client has ended".into()),
         }
     }
+}
+
+fn until(within: Duration, holds: impl Fn() -> bool) -> Result<(), String> {
+    let begin = Instant::now();
+    while !holds() {
+        if begin.elapsed() > within {
+            return Err(format!("not in {within:?}"));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 /// The one child that a client has: no dead one beside it.

@@ -35,6 +35,10 @@ const CLIENTS: u64 = 4;
 /// seen.
 const SESSION_IDLE: &str = "2000";
 
+/// How long calls in flight may go on when their client ends its input, in milliseconds: a busy
+/// machine takes longer than the second that they have by default, and then cuts them off.
+const GRACE: &str = "15000";
+
 const SAMPLED: Duration = Duration::from_millis(250);
 
 /// How long a client waits for what has to come soon.
@@ -186,7 +190,8 @@ fn over_pipes(mut command: Command, end: Instant, seed: u64) -> Result<Used, Str
 
 fn over_sockets(mut command: Command, end: Instant, seed: u64) -> Result<Used, String> {
     let path = std::env::temp_dir().join(format!("soak-{}.sock", std::process::id()));
-    let program = Program::start(command.arg("--socket").arg(&path).stdin(Stdio::null()))?;
+    command.args(["--grace", GRACE, "--socket"]).arg(&path);
+    let program = Program::start(command.stdin(Stdio::null()))?;
     until(|| UnixStream::connect(&path).is_ok())?;
     let file = Arc::new(File(path));
     Ok(used(

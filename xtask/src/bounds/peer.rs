@@ -57,8 +57,8 @@ impl Peer {
     /// From here on somebody reads.
     pub(super) fn listen(&mut self) -> Result<(), String> {
         self.pipes.read();
-        self.answer("0")?;
-        let stats = self.answer(r#""stats""#)?;
+        self.answer(0)?;
+        let stats = self.answer("stats")?;
         let tasks = stats["result"]["structuredContent"]["tasks"].as_u64();
         self.tasks = tasks.ok_or("it tells no number of tasks")?;
         Ok(())
@@ -85,18 +85,19 @@ impl Peer {
     }
 
     /// Its next message, which has this id.
-    pub(super) fn answer(&mut self, id: &str) -> Result<Value, String> {
+    fn answer(&mut self, id: impl Into<Value>) -> Result<Value, String> {
         let (_, message) = self.next()?;
-        match message["id"].to_string() == id {
+        let id = id.into();
+        match message["id"] == id {
             true => Ok(message),
-            false => Err(format!("{id} is not answered next, but {message:.100}")),
+            false => Err(format!("{id} is not answered next, but {message}")),
         }
     }
 
     /// What the tool `stats` tells; refused while the share is full.
     fn stats(&mut self) -> Result<Value, String> {
         self.pipes.write(call(r#""stats""#, "stats", "{}"))?;
-        let mut answer = self.answer(r#""stats""#)?;
+        let mut answer = self.answer("stats")?;
         Ok(answer["result"]["structuredContent"].take())
     }
 
