@@ -16,7 +16,7 @@ use mcp_client::{Client, ClientError};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use self::traces::{LONG, descriptors, names, settled, until};
+use self::traces::{LONG, children, descriptors, names, settled, threads, until};
 
 /// Servers that answer `initialize` and nothing before it, if they answer at all.
 const KINDS: &[(&str, bool, &str)] = &[
@@ -75,6 +75,18 @@ async fn two_hundred_clients_of_each_bad_server_leave_nothing_behind() {
     let before = descriptors();
     run_all(TIMES).await;
     all_is_gone(&before);
+    // `cargo xtask bounds` has this in its table.
+    eprintln!(
+        "cycles: {} servers started; descriptors {} → {}, threads {}, children {}, tasks {}",
+        TIMES as usize * KINDS.len(),
+        before.len(),
+        descriptors().len(),
+        threads(),
+        children().len(),
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks(),
+    );
 }
 
 async fn run_all(times: u32) {

@@ -2,8 +2,10 @@
 //!
 //! Connection A sends far more calls than its share and reads nothing; connection B makes one call after another.
 //! B must never be refused, and A must be told `server_busy` for every call beyond its share, as soon as it reads.
+//! Then `rounds.rs` measures how much later B is answered while others flood.
 
 mod connection;
+mod rounds;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -13,8 +15,10 @@ use std::time::{Duration, Instant};
 use std::{fmt, fs, io};
 
 use connection::{Connection, Line};
+use rounds::Rounds;
 
 use crate::flags::FairnessFlags;
+use crate::requests::{self, call};
 use crate::workspace;
 
 /// How long B is measured before the flood, and after it.
@@ -45,9 +49,20 @@ fn try_run(flags: &FairnessFlags) -> Result<bool, String> {
         Some(program) => program.clone(),
         None => workspace::build_example("fixture", flags.release)?,
     };
-    let server = Server::start(&program, flags)?;
-    let figures = measure(&server, flags).map_err(|error| format!("measure: {error}"))?;
-    Ok(figures.print(flags))
+    let failed = |error: io::Error| format!("measure: {error}");
+    let mut fair = {
+        let server = Server::start(&program, flags.cap, flags.share)?;
+        measure(&server, flags).map_err(failed)?.print(flags)
+    };
+    for floods in &flags.floods {
+        // However many there are, what they may take together is not all.
+        let share = flags.share.min(flags.cap / (floods + 1));
+        let server = Server::start(&program, flags.cap, share)?;
+        fair &= Rounds::measure(&server, share, *floods)
+            .map_err(failed)?
+            .print();
+    }
+    Ok(fair)
 }
 
 /// The fixture on a socket; ended when it is dropped.
@@ -57,16 +72,11 @@ struct Server {
 }
 
 impl Server {
-    fn start(program: &Path, flags: &FairnessFlags) -> Result<Self, String> {
+    fn start(program: &Path, cap: usize, share: usize) -> Result<Self, String> {
         let socket = std::env::temp_dir().join(format!("fairness-{}.socket", std::process::id()));
         let mut command = Command::new(program);
         command.arg("--socket").arg(&socket).stdin(Stdio::null());
-        command.args([
-            "--cap",
-            &flags.cap.to_string(),
-            "--share",
-            &flags.share.to_string(),
-        ]);
+        command.args(["--cap", &cap.to_string(), "--share", &share.to_string()]);
         let child = command
             .spawn()
             .map_err(|error| workspace::not_started(&command, &error))?;
@@ -187,7 +197,7 @@ impl Flood {
     fn start(connection: &Connection, calls: usize) -> io::Result<Self> {
         let mut writer = connection.writer()?;
         let lines: String = (1..=calls)
-            .map(|id| connection::call(id, "sleep", &format!(r#"{{"ms":{SLEEP_MS}}}"#)))
+            .map(|id| call(id, "sleep", &format!(r#"{{"ms":{SLEEP_MS}}}"#)))
             .collect();
         let taken = thread::spawn(move || {
             let start = Instant::now();
@@ -248,12 +258,9 @@ impl After {
 fn cancel(connection: &mut Connection, calls: usize) -> io::Result<Duration> {
     let start = Instant::now();
     // A's share was free when the flood came, so its first call is a running one.
-    connection.send(&connection::notification(
-        "notifications/cancelled",
-        r#"{"requestId":1}"#,
-    ))?;
+    connection.send(&requests::cancel(1))?;
     for id in calls + 1.. {
-        connection.send(&connection::call(id, "echo", r#"{"text":"after"}"#))?;
+        connection.send(&call(id, "echo", r#"{"text":"after"}"#))?;
         if matches!(connection.line()?, Line::Result(_)) || start.elapsed() > FLOOD {
             break;
         }

@@ -19,6 +19,17 @@ const TASKS: &[Entry] = &[
         flags: &[("--bless", "write down what they cost now")],
     },
     Entry {
+        name: "bounds",
+        about: "what a peer can make a server or a client hold at worst, as a table: fails when a bound is broken",
+        flags: &[
+            (
+                "--only TEXT,…",
+                "only cases whose name has one of these in it",
+            ),
+            ("--release", "measure optimised builds"),
+        ],
+    },
+    Entry {
         name: "ci",
         about: "every check of a change but `cargo test`: format, lints, docs, tidy, coverage table, dependencies, oldest compiler",
         flags: &[(
@@ -71,6 +82,10 @@ const TASKS: &[Entry] = &[
             ("--calls N", "calls in the flood (100000)"),
             ("--cap N", "calls in flight per server (512)"),
             ("--share N", "calls in flight per connection (256)"),
+            (
+                "--floods N,…",
+                "how many connections flood at once, with a pace (1,2,8)",
+            ),
             ("--release", "measure an optimised build of the server"),
             (
                 "--server PATH",
@@ -101,6 +116,14 @@ const TASKS: &[Entry] = &[
         ],
     },
     Entry {
+        name: "kills",
+        about: "`kill -9` of servers and clients while calls run: the other side recovers or ends, and no process is left",
+        flags: &[
+            ("--times N", "how many are killed (1000)"),
+            ("--seed N", "other moments (1)"),
+        ],
+    },
+    Entry {
         name: "release",
         about: "whether the crates can be published: packages each, builds programs on the packages, asks whether the names are free",
         flags: &[(
@@ -114,6 +137,15 @@ const TASKS: &[Entry] = &[
         flags: &[("--runs N", "orders for each test, of two kinds (500)")],
     },
     Entry {
+        name: "soak",
+        about: "a load with every kind of fault over pipes, sockets and HTTP: each call is answered once, and nothing grows",
+        flags: &[
+            ("--minutes N", "how long (15)"),
+            ("--seed N", "other faults (1)"),
+            ("--release", "use an optimised build of the server"),
+        ],
+    },
+    Entry {
         name: "tidy",
         about: "who may depend on whom, and the other rules of this repository that no compiler checks",
         flags: &[],
@@ -121,10 +153,11 @@ const TASKS: &[Entry] = &[
 ];
 
 /// A task with its flags.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Task {
     Help,
     Bench(BenchFlags),
+    Bounds(BoundsFlags),
     Ci(CiFlags),
     Conformance(ConformanceFlags),
     CoverageTable,
@@ -134,8 +167,10 @@ pub(crate) enum Task {
     Fairness(FairnessFlags),
     Fuzz(FuzzFlags),
     Interop(InteropFlags),
+    Kills(KillsFlags),
     Release,
     Schedules(SchedulesFlags),
+    Soak(SoakFlags),
     /// Started by `interop` between a client and a server; not for people.
     Spy(SpyFlags),
     Tidy,
@@ -144,6 +179,12 @@ pub(crate) enum Task {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct BenchFlags {
     pub(crate) bless: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct BoundsFlags {
+    pub(crate) only: Vec<String>,
+    pub(crate) release: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -174,6 +215,7 @@ pub(crate) struct FairnessFlags {
     pub(crate) calls: usize,
     pub(crate) cap: usize,
     pub(crate) share: usize,
+    pub(crate) floods: Vec<usize>,
     pub(crate) release: bool,
     pub(crate) server: Option<PathBuf>,
 }
@@ -193,8 +235,21 @@ pub(crate) struct InteropFlags {
 }
 
 #[derive(Debug, PartialEq, Eq)]
+pub(crate) struct KillsFlags {
+    pub(crate) times: usize,
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SchedulesFlags {
     pub(crate) runs: usize,
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct SoakFlags {
+    pub(crate) minutes: f64,
+    pub(crate) seed: u64,
+    pub(crate) release: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -214,6 +269,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
     };
     match task.as_str() {
         "bench" => bench(words).map(Task::Bench),
+        "bounds" => bounds(words).map(Task::Bounds),
         "ci" => ci(words).map(Task::Ci),
         "conformance" => conformance(words).map(Task::Conformance),
         "coverage-table" => words.end().map(|()| Task::CoverageTable),
@@ -222,7 +278,9 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
         "fairness" => fairness(words).map(Task::Fairness),
         "fuzz" => fuzz(words).map(Task::Fuzz),
         "interop" => interop(words).map(Task::Interop),
+        "kills" => kills(words).map(Task::Kills),
         "schedules" => schedules(words).map(Task::Schedules),
+        "soak" => soak(words).map(Task::Soak),
         "interop-spy" => spy(words).map(Task::Spy),
         "release" => release(words).map(|()| Task::Release),
         "tidy" => words.end().map(|()| Task::Tidy),
@@ -248,6 +306,18 @@ fn bench(mut words: Words) -> Result<BenchFlags, String> {
     while let Some(flag) = words.next() {
         match flag.as_str() {
             "--bless" => flags.bless = true,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    Ok(flags)
+}
+
+fn bounds(mut words: Words) -> Result<BoundsFlags, String> {
+    let mut flags = BoundsFlags::default();
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--only" => flags.only = words.list(&flag)?,
+            "--release" => flags.release = true,
             _ => return Err(unknown(&flag)),
         }
     }
@@ -315,6 +385,7 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
         calls: 100_000,
         cap: 512,
         share: 256,
+        floods: vec![1, 2, 8],
         release: false,
         server: None,
     };
@@ -323,11 +394,22 @@ fn fairness(mut words: Words) -> Result<FairnessFlags, String> {
             "--calls" => flags.calls = words.value(&flag)?,
             "--cap" => flags.cap = words.value(&flag)?,
             "--share" => flags.share = words.value(&flag)?,
+            "--floods" => {
+                let numbers = words.list(&flag)?;
+                let numbers = numbers.iter().map(|number| number.parse());
+                let numbers: Result<Vec<usize>, _> = numbers.collect();
+                flags.floods = numbers.map_err(|_| format!("`{flag}` has numbers"))?;
+            }
             "--release" => flags.release = true,
             "--server" => flags.server = Some(words.value(&flag)?),
             _ => return Err(unknown(&flag)),
         }
     }
+    if flags.floods.contains(&0) {
+        return Err("`--floods` must be more than 0".into());
+    }
+    // Each needs a call in flight, and so does the one that is measured.
+    flags.floods.retain(|floods| *floods < flags.cap);
     if flags.calls <= flags.share || flags.share == 0 {
         return Err("`--calls` must be more than `--share`, and `--share` more than 0".into());
     }
@@ -363,6 +445,24 @@ fn interop(mut words: Words) -> Result<InteropFlags, String> {
     Ok(flags)
 }
 
+fn kills(mut words: Words) -> Result<KillsFlags, String> {
+    let mut flags = KillsFlags {
+        times: 1_000,
+        seed: 1,
+    };
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--times" => flags.times = words.value(&flag)?,
+            "--seed" => flags.seed = words.value(&flag)?,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    match flags.times {
+        0 => Err("`--times` must be more than 0".into()),
+        _ => Ok(flags),
+    }
+}
+
 fn release(mut words: Words) -> Result<(), String> {
     match words.next() {
         Some(flag) if flag != "--dry-run" => Err(unknown(&flag)),
@@ -379,6 +479,26 @@ fn schedules(mut words: Words) -> Result<SchedulesFlags, String> {
         }
     }
     Ok(flags)
+}
+
+fn soak(mut words: Words) -> Result<SoakFlags, String> {
+    let mut flags = SoakFlags {
+        minutes: 15.0,
+        seed: 1,
+        release: false,
+    };
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--minutes" => flags.minutes = words.value(&flag)?,
+            "--seed" => flags.seed = words.value(&flag)?,
+            "--release" => flags.release = true,
+            _ => return Err(unknown(&flag)),
+        }
+    }
+    match flags.minutes > 0.0 && flags.minutes < 1e6 {
+        true => Ok(flags),
+        false => Err("`--minutes` must be more than 0".into()),
+    }
 }
 
 fn spy(mut words: Words) -> Result<SpyFlags, String> {
@@ -452,6 +572,7 @@ mod tests {
             (flags.cap, flags.share, flags.calls, flags.release),
             (8, 4, 10, true)
         );
+        assert_eq!(flags.floods, [1, 2], "there is room for these");
         let Ok(Task::Fuzz(flags)) = words("fuzz lines --seconds 9") else {
             panic!("it parses");
         };

@@ -9,6 +9,8 @@
 )]
 
 mod bench;
+#[cfg(target_os = "linux")]
+mod bounds;
 mod ci;
 mod conformance;
 mod coverage;
@@ -19,9 +21,20 @@ mod fairness;
 mod flags;
 mod fuzz;
 mod interop;
+#[cfg(target_os = "linux")]
+mod kills;
 mod listener;
+#[cfg(target_os = "linux")]
+mod procfs;
+#[cfg(target_os = "linux")]
+mod program;
+#[cfg(target_os = "linux")]
+mod random;
 mod release;
+mod requests;
 mod schedules;
+#[cfg(target_os = "linux")]
+mod soak;
 mod source;
 mod steps;
 mod tidy;
@@ -45,6 +58,13 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Task::Bench(flags) => bench::run(&flags),
+        #[cfg(target_os = "linux")]
+        Task::Bounds(flags) => bounds::run(&flags),
+        #[cfg(not(target_os = "linux"))]
+        Task::Bounds(_) | Task::Kills(_) | Task::Soak(_) => {
+            eprintln!("xtask: this is measured by what Linux tells of processes");
+            ExitCode::FAILURE
+        }
         Task::Ci(flags) => ci::run(&flags),
         Task::Conformance(flags) => conformance::run(&flags),
         Task::CoverageTable => coverage::run(),
@@ -59,7 +79,11 @@ fn main() -> ExitCode {
         }
         Task::Fuzz(flags) => fuzz::run(&flags),
         Task::Interop(flags) => interop::run(&flags),
+        #[cfg(target_os = "linux")]
+        Task::Kills(flags) => kills::run(&flags),
         Task::Schedules(flags) => schedules::run(&flags),
+        #[cfg(target_os = "linux")]
+        Task::Soak(flags) => soak::run(&flags),
         Task::Spy(flags) => interop::spy::run(&flags),
         Task::Release => release::run(),
         Task::Tidy => tidy::run(),

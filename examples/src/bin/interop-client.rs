@@ -28,6 +28,7 @@ struct Script {
     capabilities: Vec<String>,
     elicit: Value,
     roots: Vec<String>,
+    restart: bool,
     steps: Vec<Step>,
 }
 
@@ -41,6 +42,7 @@ impl Default for Script {
             capabilities: Vec::new(),
             elicit: json!({ "action": "accept", "content": {} }),
             roots: Vec::new(),
+            restart: false,
             steps: Vec::new(),
         }
     }
@@ -67,6 +69,11 @@ enum Step {
     Ping,
     Sleep {
         ms: u64,
+    },
+    /// Calls one tool again and again, and says of each call whether it was answered.
+    KeepCalling {
+        name: String,
+        arguments: Value,
     },
 }
 
@@ -145,6 +152,7 @@ async fn connect(script: &Script, command: ServerCommand) -> Result<Client, Clie
         .connect_timeout(ms(script.connect_timeout_ms))
         .probe_timeout(ms(script.probe_timeout_ms))
         .timeout(ms(script.request_timeout_ms))
+        .restart(script.restart)
         .spawn(command)
         .await
 }
@@ -187,6 +195,10 @@ async fn run(client: &Client, step: Step) -> Result<Value, ClientError> {
             tokio::time::sleep(Duration::from_millis(ms)).await;
             json!({})
         }
+        Step::KeepCalling { name, arguments } => loop {
+            let called = client.call(&*name, &arguments).await;
+            emit(&json!({ "op": "keep_calling", "ok": called.is_ok() }));
+        },
     })
 }
 

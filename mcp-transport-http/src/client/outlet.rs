@@ -163,7 +163,12 @@ impl HttpSender {
             headers.insert(METHOD, encoded(method.as_str()));
         }
         self.tells.spawn(async move {
-            exchanges.tell(headers, frame).await;
+            if timeout(TELLING, exchanges.tell(headers, frame))
+                .await
+                .is_err()
+            {
+                tracing::warn!("the server does not take what it is told");
+            }
         });
     }
 
@@ -181,6 +186,12 @@ impl HttpSender {
 /// How long a server may take to hear that its session has begun.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Messages without an answer that are being told at once, and how long each may take. A server
+/// that asks and does not take the answers would fill memory with them, and use up the sockets:
+/// beyond it what is to be sent waits, and in the end the server is not heard.
+const TELLS: usize = 64;
+const TELLING: Duration = Duration::from_secs(30);
+
 impl Sender for HttpSender {
     fn send(&mut self, message: &dyn Encode, _about: Option<&RequestId>) {
         let mut frame = Vec::new();
@@ -197,6 +208,9 @@ impl Sender for HttpSender {
                 self.opening = None;
             }
             self.reap();
+            while self.tells.len() >= TELLS {
+                let _ = ready!(self.tells.poll_join_next(cx));
+            }
             if let Some(frame) = self.queue.pop_front() {
                 self.queued -= frame.len();
                 self.post(frame);

@@ -19,7 +19,7 @@ use super::exchange::{Event, Exchange, Reader, StreamId, parse_event_id, priming
 use super::headers;
 use super::sessions::Session;
 use super::status::{self, Refusal};
-use super::visitors::{Charge, Key, Visit};
+use super::visitors::{AROUND, Charge, Key, Visit};
 use super::{Answered, Http, Peer, not_allowed};
 
 /// A message that has been posted, and what has to be known of its exchange.
@@ -260,7 +260,7 @@ impl<S: Send + Sync + 'static> Http<S> {
         visit.ok_or_else(|| self.busy(most))
     }
 
-    /// Reads a body, as far as there is room for it.
+    /// Reads a body, as far as there is room for it and for what is kept around it.
     pub(super) async fn read<B>(&self, body: B, visit: &Visit) -> Result<(Frame, Charge), Refusal>
     where
         B: http_body::Body + Send,
@@ -268,6 +268,9 @@ impl<S: Send + Sync + 'static> Http<S> {
     {
         let limits = &self.config.limits;
         let mut charge = visit.charge();
+        if !charge.grow(AROUND, limits) {
+            return Err(self.busy(limits.bodies));
+        }
         let mut whole = BytesMut::new();
         let mut body = pin!(body);
         let reading = async {

@@ -9,6 +9,10 @@ use mcp_server::limit::Share;
 
 use super::Limits;
 
+/// Bytes that are counted for each body besides its own: where little ones wait for their
+/// connection, most of the memory is what is around them.
+pub(super) const AROUND: usize = 256;
+
 /// Whom an exchange is counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
@@ -128,7 +132,7 @@ impl Charge {
     /// Adds to it; says whether there was room.
     pub(super) fn grow(&mut self, bytes: usize, limits: &Limits) -> bool {
         // The longest body has to fit into what one client may have.
-        let own = (limits.bodies / 2).max(limits.body);
+        let own = (limits.bodies / 2).max(limits.body.saturating_add(AROUND));
         let all = (&self.visitors.body_bytes, limits.bodies);
         let taken = take([all, (&self.visitor.body_bytes, own)], bytes);
         self.bytes += if taken { bytes } else { 0 };

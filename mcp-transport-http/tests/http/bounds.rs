@@ -160,7 +160,7 @@ async fn unfinished(http: &Http<Seen>, call: &Call) {
 #[tokio::test]
 async fn the_bodies_of_one_client_leave_room_for_others() {
     let (http, _) = known(|server| server);
-    let http = http.limits(|limits| (limits.body, limits.bodies) = (1_500, 4_000));
+    let http = http.limits(|limits| (limits.body, limits.bodies) = (1_500, 6_000));
     let call = tool(1, "echo", json!({ "text": "x".repeat(800) }));
     let ann = call.clone().and("x-user", "ann");
     let ben = call.clone().and("x-user", "ben");

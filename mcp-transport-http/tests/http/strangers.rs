@@ -756,3 +756,31 @@ async fn who_is_refused_with_a_token_is_told_what_was_wanted() {
     assert!(!why.contains("secret"));
     assert_eq!(stranger.asked().len(), 1);
 }
+
+/// A server that asks all the time and never takes an answer holds a few of them, and not more.
+#[tokio::test]
+async fn answers_that_a_server_does_not_take_are_bounded() {
+    const PINGS: usize = 2_000;
+
+    let stranger = Stranger::new(|asked| match (&*asked.verb, asked.method()) {
+        ("GET", _) => {
+            let ping = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+            let pings = (0..PINGS).map(|id| format!("data: {}\n\n", ping(id)));
+            events(&pings.collect::<String>()) + UNFINISHED
+        }
+        ("POST", "") => UNFINISHED.to_owned(),
+        _ => opened(asked),
+    })
+    .await;
+    let client = Client::builder("test", "1").opening(Opening::Legacy);
+    let _client = in_time(client.connect(stranger.transport())).await;
+    let answers = || {
+        let asked = stranger.asked().into_iter();
+        asked
+            .filter(|(verb, method)| verb == "POST" && method.is_empty())
+            .count()
+    };
+    soon(|| answers() >= 64).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(answers(), 64);
+}

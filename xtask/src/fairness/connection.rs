@@ -8,25 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::requests::{call, initialize, notification, ping};
+
 /// Longest wait for a reply.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A request that calls one tool.
-pub(super) fn call(id: usize, tool: &str, arguments: &str) -> String {
-    request(
-        id,
-        "tools/call",
-        &format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#),
-    )
-}
-
-fn request(id: usize, method: &str, params: &str) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
-}
-
-pub(super) fn notification(method: &str, params: &str) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}\n")
-}
 
 /// What the server said.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,8 +63,7 @@ impl Connection {
             reader,
             text: String::new(),
         };
-        let about = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"fairness","version":"1"}}"#;
-        connection.send(&request(0, "initialize", about))?;
+        connection.send(&initialize("2025-06-18"))?;
         connection.expect_result()?;
         connection.send(&notification("notifications/initialized", "{}"))?;
         Ok(connection)
@@ -103,7 +87,7 @@ impl Connection {
     /// The time of one ping.
     pub(super) fn ping(&mut self) -> Result<Duration> {
         let start = Instant::now();
-        self.send(&request(0, "ping", "{}"))?;
+        self.send(&ping(0))?;
         self.expect_result()?;
         Ok(start.elapsed())
     }
@@ -155,12 +139,5 @@ mod tests {
             Line::parse(r#"{"method":"notifications/message"}"#),
             Line::Other
         );
-    }
-
-    #[test]
-    fn requests_are_json() {
-        let value: Value =
-            serde_json::from_str(&call(3, "sleep", r#"{"ms":1}"#)).expect("it is JSON");
-        assert_eq!(value["params"]["arguments"]["ms"], 1);
     }
 }
