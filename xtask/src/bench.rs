@@ -1,14 +1,47 @@
-//! `cargo xtask bench`: what our servers cost.
+//! `cargo xtask bench`: what our servers and our client cost.
+//!
+//! By itself it counts, and fails when a hot path costs more than it did. The rest measures, takes
+//! its time, and fails only if it cannot: whoever reads it judges. It needs Linux, which tells what
+//! a process has used.
 
+#[cfg(unix)]
+mod caller;
+#[cfg(unix)]
+mod compare;
+#[cfg(unix)]
+mod counted;
 mod counts;
+#[cfg(unix)]
+mod drive;
+#[cfg(unix)]
+mod growth;
+#[cfg(unix)]
+mod page;
+#[cfg(unix)]
+mod peers;
+#[cfg(unix)]
+mod plot;
+#[cfg(unix)]
+mod server;
 
 use std::process::ExitCode;
 
-use crate::flags::BenchFlags;
+use crate::flags::{BenchFlags, Measured};
 use crate::steps::Ended;
+use crate::workspace;
 
 pub(crate) fn run(flags: &BenchFlags) -> ExitCode {
-    match counts::run(flags.bless) {
+    let done = match flags.what {
+        Measured::Counts => counts::run(flags.bless),
+        #[cfg(unix)]
+        Measured::Compare => compare::run(flags.rounds, flags.bless),
+        #[cfg(unix)]
+        Measured::Growth => growth::run(flags.rounds, flags.bless),
+        #[cfg(not(unix))]
+        Measured::Compare | Measured::Growth => Err("this is measured on Linux".to_owned()),
+        Measured::Steps => steps(),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error}");
@@ -20,4 +53,16 @@ pub(crate) fn run(flags: &BenchFlags) -> ExitCode {
 /// The counts, as a step of `ci`.
 pub(crate) fn check() -> Ended {
     counts::run(false).into()
+}
+
+/// Each step of a request by itself, on Criterion, which remembers what it measured the last time.
+fn steps() -> Result<(), String> {
+    let mut command = workspace::cargo(&["bench", "--quiet", "--locked", "--bench=steps"]);
+    command
+        .arg("--manifest-path")
+        .arg(counts::folder().join("Cargo.toml"));
+    command
+        .arg("--target-dir")
+        .arg(workspace::target_dir()?.join("bench"));
+    workspace::run(&mut command)
 }

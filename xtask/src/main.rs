@@ -1,7 +1,7 @@
 //! The repository's own tasks: `cargo xtask TASK`, or `cargo xtask` for the list.
 //!
 //! One file per task; the flags of all of them are in `flags.rs`. `workspace.rs` knows where things are and
-//! how cargo is called, `source.rs` takes files apart, `steps.rs` runs named steps and sums them up.
+//! how cargo is called, `process.rs` what a process has used, `source.rs` takes files apart, `steps.rs` runs named steps and sums them up.
 
 #![expect(
     clippy::print_stdout,
@@ -20,6 +20,8 @@ mod flags;
 mod fuzz;
 mod interop;
 mod listener;
+#[cfg(unix)]
+mod process;
 mod release;
 mod schedules;
 mod source;
