@@ -3,10 +3,11 @@
 //! Each line of the plot is one thing that grows. All points of a line are measured in each round,
 //! one right after another, and a point is the median of the rounds.
 
-use std::io::{self, Error};
+use std::io::{self, Error, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -214,7 +215,8 @@ fn beside_waiting(program: &Path, calls: usize) -> io::Result<f64> {
 
 fn waiting(program: &Path, calls: usize) -> io::Result<f64> {
     let mut server = start(program, 2)?;
-    let sleep = SPEECH.sleep(1);
+    // Long enough for the last one to begin before the first one ends.
+    let sleep = SPEECH.sleep(1 + calls as u64 / 100);
     server.run(&sleep, calls, Until::calls(calls.max(100)))?;
     let until = Until::calls(calls.max(400));
     Ok(server.run(&sleep, calls, until)?.cpu_per_call() / 1e3)
@@ -238,8 +240,8 @@ fn among_connections(program: &Path, connections: usize) -> io::Result<f64> {
     let server = Process::new(command.spawn()?);
     let mut open = Vec::new();
     for _ in 0..connections {
-        let stream = connect(&socket)?;
-        let mut connection = Connection::new(stream.try_clone()?, stream, 1024);
+        let stream = Arc::new(connect(&socket)?);
+        let mut connection = Connection::new(Half(stream.clone()), Half(stream), 1024);
         connection.open(SPEECH)?;
         open.push(connection);
     }
@@ -257,6 +259,25 @@ fn among_connections(program: &Path, connections: usize) -> io::Result<f64> {
     let used = process::cpu(server.id)?.saturating_sub(before);
     std::fs::remove_file(&socket)?;
     Ok(used.as_nanos() as f64 / CALLS as f64 / 1e3)
+}
+
+/// One direction of a socket: a descriptor for each would be too many.
+struct Half(Arc<UnixStream>);
+
+impl Read for Half {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        (&*self.0).read(bytes)
+    }
+}
+
+impl Write for Half {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Connects, as soon as somebody listens there.
