@@ -38,7 +38,7 @@ pub(super) fn run(rounds: usize, bless: bool) -> Result<(), String> {
         }
     }
     let text = format!(
-        "{}\n{}\n\n{}. {rounds} rounds.",
+        "{}\n{}\n\n{}. Rounds: {rounds}.",
         table(&peers, &samples),
         client(&samples.client),
         page::circumstances()?

@@ -34,7 +34,7 @@ pub(super) fn run(rounds: usize, bless: bool) -> Result<(), String> {
         lines.push((&COUNTED, counted()?));
     }
     let text = format!(
-        "<img src=\"xtask/bench/growth.svg\" alt=\"Plots of the figures below\">\n\n{}\n{}. {rounds} rounds.",
+        "<img src=\"xtask/bench/growth.svg\" alt=\"Plots of the figures below\">\n\n{}\n{}. Rounds: {rounds}.",
         lines
             .iter()
             .map(|(line, costs)| line.told(costs) + "\n")
