@@ -471,10 +471,6 @@ pub(crate) struct Tagged<A> {
 impl<'de, A: MapAccess<'de>> Tagged<A> {
     /// Reads the tag. Nothing is kept of an object that begins with it; any other is given as
     /// one that does.
-    #[expect(
-        clippy::type_complexity,
-        reason = "it is taken apart where it is called"
-    )]
     pub(crate) fn read(
         tag: &'static str,
         mut map: A,

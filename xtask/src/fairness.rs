@@ -19,7 +19,7 @@ use rounds::Rounds;
 
 use crate::flags::FairnessFlags;
 use crate::requests::{self, call};
-use crate::workspace;
+use crate::{procfs, workspace};
 
 /// How long B is measured before the flood, and after it.
 const MEASURED: Duration = Duration::from_secs(3);
@@ -94,15 +94,6 @@ impl Server {
             }
         }
     }
-
-    /// The most memory that it ever held.
-    fn peak_kib(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))?;
-        line.split_whitespace().next()?.parse().ok()
-    }
 }
 
 impl Drop for Server {
@@ -138,7 +129,7 @@ fn measure(server: &Server, flags: &FairnessFlags) -> io::Result<Figures> {
         other: answers.other,
         answers_took: answers.took,
         after,
-        peak: server.peak_kib(),
+        peak: procfs::peak_resident_kib(server.child.id()).ok(),
     })
 }
 

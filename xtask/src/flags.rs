@@ -16,7 +16,22 @@ const TASKS: &[Entry] = &[
     Entry {
         name: "bench",
         about: "counts what the hot paths of a server cost: fails when one has grown by more than 5 %",
-        flags: &[("--bless", "write down what they cost now")],
+        flags: &[
+            (
+                "--compare",
+                "measure servers instead: ours, rmcp, tower-mcp, and the floor",
+            ),
+            (
+                "--growth",
+                "… or what a request costs among more and more others",
+            ),
+            ("--rounds N", "… in so many rounds (7)"),
+            ("--steps", "… or run the Criterion benches of each step"),
+            (
+                "--bless",
+                "write it down: counts in counts.txt, the others in README.md",
+            ),
+        ],
     },
     Entry {
         name: "bounds",
@@ -176,9 +191,20 @@ pub(crate) enum Task {
     Tidy,
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BenchFlags {
+    pub(crate) what: Measured,
+    pub(crate) rounds: usize,
     pub(crate) bless: bool,
+}
+
+/// What `bench` is about.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Measured {
+    Counts,
+    Compare,
+    Growth,
+    Steps,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -302,14 +328,25 @@ pub(crate) fn usage() -> String {
 }
 
 fn bench(mut words: Words) -> Result<BenchFlags, String> {
-    let mut flags = BenchFlags::default();
+    let mut flags = BenchFlags {
+        what: Measured::Counts,
+        rounds: 7,
+        bless: false,
+    };
     while let Some(flag) = words.next() {
         match flag.as_str() {
+            "--compare" => flags.what = Measured::Compare,
+            "--growth" => flags.what = Measured::Growth,
+            "--steps" => flags.what = Measured::Steps,
+            "--rounds" => flags.rounds = words.value(&flag)?,
             "--bless" => flags.bless = true,
             _ => return Err(unknown(&flag)),
         }
     }
-    Ok(flags)
+    match flags.rounds {
+        0 => Err("`--rounds` must be more than 0".into()),
+        _ => Ok(flags),
+    }
 }
 
 fn bounds(mut words: Words) -> Result<BoundsFlags, String> {
@@ -595,6 +632,7 @@ mod tests {
             Err("`--cap` cannot be `x`".into())
         );
         assert!(words("fairness --share 0").is_err());
+        assert!(words("bench --compare --rounds 0").is_err());
         assert_eq!(words("fuzz line"), Err("no flag `line` here".into()));
     }
 }

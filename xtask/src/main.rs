@@ -1,7 +1,8 @@
 //! The repository's own tasks: `cargo xtask TASK`, or `cargo xtask` for the list.
 //!
 //! One file per task; the flags of all of them are in `flags.rs`. `workspace.rs` knows where things are and
-//! how cargo is called, `source.rs` takes files apart, `steps.rs` runs named steps and sums them up.
+//! how cargo is called, `procfs.rs` what a process holds, `source.rs` takes files apart, `steps.rs` runs named
+//! steps and sums them up.
 
 #![expect(
     clippy::print_stdout,
@@ -16,7 +17,7 @@ mod conformance;
 mod coverage;
 mod edge_table;
 mod edges;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod fairness;
 mod flags;
 mod fuzz;
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Task::Bounds(flags) => bounds::run(&flags),
         #[cfg(not(target_os = "linux"))]
-        Task::Bounds(_) | Task::Kills(_) | Task::Soak(_) => {
+        Task::Bounds(_) | Task::Fairness(_) | Task::Kills(_) | Task::Soak(_) => {
             eprintln!("xtask: this is measured by what Linux tells of processes");
             ExitCode::FAILURE
         }
@@ -70,13 +71,8 @@ fn main() -> ExitCode {
         Task::CoverageTable => coverage::run(),
         Task::EdgeServer(arguments) => edges::clients::serve(&arguments),
         Task::EdgeTable(flags) => edge_table::run(&flags),
-        #[cfg(unix)]
+        #[cfg(target_os = "linux")]
         Task::Fairness(flags) => fairness::run(&flags),
-        #[cfg(not(unix))]
-        Task::Fairness(_) => {
-            eprintln!("xtask: fairness is measured over Unix sockets");
-            ExitCode::FAILURE
-        }
         Task::Fuzz(flags) => fuzz::run(&flags),
         Task::Interop(flags) => interop::run(&flags),
         #[cfg(target_os = "linux")]

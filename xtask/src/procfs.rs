@@ -1,6 +1,8 @@
 //! What Linux tells of a process.
 
 use std::fs;
+use std::io::{self, Error};
+use std::time::Duration;
 
 /// What a process holds at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,6 +25,24 @@ pub(crate) fn held(id: u32) -> Option<Held> {
 /// which a debug build has many, are nobody's data.
 pub(crate) fn peak_memory(id: u32) -> Option<u64> {
     Some(kib(id, "VmHWM:")?.saturating_sub(kib(id, "RssFile:")?) << 10)
+}
+
+/// The most memory that a process has had in all, the pages of its program among it, in KiB.
+pub(crate) fn peak_resident_kib(id: u32) -> io::Result<u64> {
+    kib(id, "VmHWM:").ok_or_else(|| Error::other("no VmHWM"))
+}
+
+/// The time that the threads of a process had on a processor. A thread that has ended is not
+/// counted any more.
+pub(crate) fn cpu(id: u32) -> io::Result<Duration> {
+    let mut nanoseconds = 0;
+    for thread in fs::read_dir(format!("/proc/{id}/task"))? {
+        // Between the list and the look a thread may end.
+        let text = fs::read_to_string(thread?.path().join("schedstat")).unwrap_or_default();
+        let running = text.split(' ').next().and_then(|word| word.parse().ok());
+        nanoseconds += running.unwrap_or(0);
+    }
+    Ok(Duration::from_nanos(nanoseconds))
 }
 
 fn kib(id: u32, name: &str) -> Option<u64> {

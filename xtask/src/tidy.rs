@@ -119,10 +119,13 @@ fn crate_docs(source: &Source) -> Option<Finding> {
 
 fn lints(source: &Source) -> Option<Finding> {
     let manifest = source.path.ends_with("Cargo.toml") && source.text.contains("[package]");
-    // A manifest with a workspace of its own cannot inherit from ours, nor can what stands for a user's.
+    // What is in a workspace of its own cannot inherit from ours, nor can what stands for a user's.
+    let elsewhere = ["xtask/bench/peers/", "xtask/users/"];
     let ours = manifest
         && !source.text.contains("[workspace]")
-        && !source.path.starts_with("xtask/users/");
+        && !elsewhere
+            .iter()
+            .any(|folder| source.path.starts_with(folder));
     let missing = ours && !source.text.contains("[lints]\nworkspace = true");
     missing.then(|| Finding::new("", 0, "lints are inherited: `[lints] workspace = true`"))
 }
@@ -187,5 +190,6 @@ mod tests {
             count("mcp-protocol/fuzz/Cargo.toml", "[package]\n\n[workspace]\n"),
             0
         );
+        assert_eq!(count("xtask/bench/peers/rmcp/Cargo.toml", package), 0);
     }
 }
