@@ -313,13 +313,18 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     /// Writes as much as the server takes now. One that takes nothing any more may have said
     /// something before.
     fn write(&mut self, cx: &mut Context<'_>) {
-        self.has_paused = false;
         if self.last_words.is_some() {
             return;
         }
-        if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
-            self.closed.transport = Some(error.to_string());
-            self.last_words = Some(Box::pin(sleep(LAST_WORDS)));
+        match self.poll_flush(cx) {
+            // While a server does not take all, its callers have no second pause: it would be a
+            // turn without work, and another one would follow.
+            Poll::Ready(Ok(())) => self.has_paused = false,
+            Poll::Ready(Err(error)) => {
+                self.closed.transport = Some(error.to_string());
+                self.last_words = Some(Box::pin(sleep(LAST_WORDS)));
+            }
+            Poll::Pending => {}
         }
     }
 
