@@ -77,7 +77,8 @@ use crate::error::ToolError;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it does on a server whose state is `{S}`",
-    label = "write `impl Run<{S}> for {Self}`, with an `async fn run(self, cx: &Context<{S}>)`"
+    label = "write `impl Run<{S}> for {Self}`, with an `async fn run(self, cx: &Context<{S}>)`",
+    note = "the state is what `Server::with_state` is given; that of `Server::new` is `()`"
 )]
 pub trait Run<S = ()>: ToolArgs {
     /// Does it.
@@ -94,7 +95,7 @@ pub trait Run<S = ()>: ToolArgs {
 /// Every such future is one, and so is an `async fn` that returns `Result<O, ToolError>`. It has
 /// a name so that the compiler can say what [`Run::run`] has to return.
 #[diagnostic::on_unimplemented(
-    message = "`run` has to return `Result<{O}, ToolError>` here",
+    message = "`run` has to be an `async fn` that returns `Result<{O}, ToolError>` here",
     label = "return that, or say what else it gives: `#[tool(content = …)]` or `#[tool(output = …)]`"
 )]
 pub trait Running<O>: Future<Output = Result<O, ToolError>> {}
@@ -126,7 +127,8 @@ impl<O, F: Future<Output = Result<O, ToolError>>> Running<O> for F {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it does on a server whose state is `{S}`",
-    label = "write `impl RunBlocking<{S}> for {Self}`, with a `fn run(self, cx: &Context<{S}>)`"
+    label = "write `impl RunBlocking<{S}> for {Self}`, with a `fn run(self, cx: &Context<{S}>)`",
+    note = "the state is what `Server::with_state` is given; that of `Server::new` is `()`"
 )]
 pub trait RunBlocking<S = ()>: ToolArgs {
     /// Does it, on a thread of its own.

@@ -25,7 +25,7 @@ const LIKELY: &[(&str, &str)] = &[
     ("run_with_another_state", "write `impl Run<()> for Deploy`"),
     (
         "run_gives_no_result",
-        "`run` has to return `Result<std::string::String, ToolError>`",
+        "`run` has to be an `async fn` that returns `Result<std::string::String, ToolError>`",
     ),
     (
         "run_gives_another_type",

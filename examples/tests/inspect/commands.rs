@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{ERAS, everything};
+use crate::{ERAS, everything, run};
 
 /// Runs a command against `everything` in both eras. The text has to have this part, and the JSON
 /// this value at this place.
@@ -222,5 +222,17 @@ fn log_messages_are_shown_from_a_level_on() {
         let run =
             everything(era, &["call", "test_tool_with_logging", "--log", "error"]).ends_with(0);
         assert_eq!(run.stderr, "", "{era}");
+    }
+}
+
+#[test]
+fn an_empty_list_is_said_to_be_empty() {
+    let server = env!("CARGO_BIN_EXE_calculator");
+    for what in ["resources", "prompts"] {
+        let empty = run(&[what, "--", server]).ends_with(0);
+        empty.prints("");
+        empty.says(&format!("the server has no {what}\n"));
+        let json = run(&[what, "--json", "--", server]).ends_with(0);
+        assert_eq!(json.stderr, "");
     }
 }

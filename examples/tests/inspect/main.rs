@@ -4,6 +4,7 @@ mod asking;
 mod commands;
 mod ends;
 mod scaffold;
+mod url;
 
 use std::process::{Command, Stdio};
 

@@ -29,12 +29,14 @@ impl Commands<'_> {
             Command::Tools => {
                 let tools = client.list_tools().await?;
                 self.print(&BTreeMap::from([("tools", &tools)]), show::tools(&tools));
+                self.none_of("tools", tools.is_empty());
             }
             Command::Call(call) => return self.call(call).await,
             Command::Resources => {
                 let resources = client.list_resources().await?;
                 let templates = client.list_resource_templates().await?;
                 let text = show::resources(&resources, &templates);
+                let is_empty = resources.is_empty() && templates.is_empty();
                 self.print(
                     &Resources {
                         resources,
@@ -42,6 +44,7 @@ impl Commands<'_> {
                     },
                     text,
                 );
+                self.none_of("resources", is_empty);
             }
             Command::Read { uri } => {
                 let result = self.watched(client.read_resource(uri)).await?;
@@ -53,6 +56,7 @@ impl Commands<'_> {
                     &BTreeMap::from([("prompts", &prompts)]),
                     show::prompts(&prompts),
                 );
+                self.none_of("prompts", prompts.is_empty());
             }
             Command::Get { name, arguments } => {
                 let result = self
@@ -152,6 +156,13 @@ impl Commands<'_> {
         });
         self.print(&json, show::server(&server, versions.as_deref()));
         Ok(())
+    }
+
+    /// An empty list looks like nothing to a person.
+    fn none_of(&self, what: &str, is_empty: bool) {
+        if is_empty && !self.flags.json {
+            self.terminal.say(&format!("the server has no {what}"));
+        }
     }
 
     /// Prints a result: as the server gave it, or as a person reads it.

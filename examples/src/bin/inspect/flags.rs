@@ -11,7 +11,7 @@ use mcp_client::types::{
 use mcp_client::{Opening, RawJson};
 
 use crate::new::Scaffold;
-use crate::words::{Words, level, object, opening, pair, seconds, texts, tool, variable};
+use crate::words::{Words, level, object, opening, pair, seconds, server, texts, tool, variable};
 
 /// What is asked for.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum Asked {
 #[derive(Debug)]
 pub(crate) struct Flags {
     pub(crate) command: Command,
-    pub(crate) server: Vec<OsString>,
+    pub(crate) server: Server,
     pub(crate) opening: Opening,
     pub(crate) env: Vec<(String, OsString)>,
     pub(crate) timeout: Duration,
@@ -32,6 +32,13 @@ pub(crate) struct Flags {
     pub(crate) log: Option<LoggingLevel>,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Server {
+    /// A program to be started, and its arguments.
+    Program(Vec<OsString>),
+    Url(String),
 }
 
 #[derive(Debug)]
@@ -73,7 +80,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Asked, 
     let mut words = Words::new(ours);
     let mut flags = Flags {
         command: Command::Discover,
-        server: arguments.skip(1).collect(),
+        server: server(arguments.skip(1).collect())?,
         opening: Opening::Auto,
         env: Vec::new(),
         timeout: Duration::from_secs(60),
@@ -101,7 +108,8 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Asked, 
             _ => return Err(format!("there is no flag `{flag}`")),
         }
     }
-    if words.is_empty() && flags.server.is_empty() {
+    let is_nowhere = matches!(&flags.server, Server::Program(words) if words.is_empty());
+    if words.is_empty() && is_nowhere {
         return Ok(Asked::Help);
     }
     if words.next_if("new") {
@@ -123,9 +131,12 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Asked, 
         }
         _ => {}
     }
+    if matches!(flags.server, Server::Url(_)) && !flags.env.is_empty() {
+        return Err("`--env` is for a server that is started, not for a URL".to_owned());
+    }
     words.end()?;
-    match flags.server.is_empty() {
-        true => Err("no server is named: put its command behind `--`".to_owned()),
+    match is_nowhere {
+        true => Err("no server is named: put its command, or its URL, behind `--`".to_owned()),
         false => Ok(Asked::Run(flags.into())),
     }
 }
@@ -224,7 +235,7 @@ mod tests {
         assert!(flags.json && !flags.quiet);
         assert_eq!(flags.opening, Opening::Legacy);
         assert_eq!(flags.env, [("A".to_owned(), "b=c".into())]);
-        assert_eq!(flags.server, ["server", "--json"]);
+        assert!(matches!(flags.server, Server::Program(words) if words == ["server", "--json"]));
         let Command::Call(call) = flags.command else {
             panic!("{:?}", flags.command);
         };
@@ -269,7 +280,18 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (line, why) in [
-            ("tools", "no server is named: put its command behind `--`"),
+            (
+                "tools",
+                "no server is named: put its command, or its URL, behind `--`",
+            ),
+            (
+                "tools -- http://localhost:3000/mcp me",
+                "behind `http://localhost:3000/mcp`, a URL, there can be no arguments",
+            ),
+            (
+                "tools --env A=b -- http://localhost:3000/mcp",
+                "`--env` is for a server that is started, not for a URL",
+            ),
             ("-- server", "a command is missing"),
             ("tell -- s", "there is no command `tell`"),
             ("tools me -- s", "nobody knows what `me` is for"),
@@ -300,6 +322,10 @@ mod tests {
         }
         let bad = read("call add {a:1} -- s").expect_err("it is no JSON");
         assert!(bad.starts_with("`{a:1}` is no JSON: "), "{bad}");
+        assert!(
+            bad.ends_with(r#"; arguments are written '{"name": "value"}'"#),
+            "{bad}"
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! A client for the terminal: starts a server, asks it one thing, and shows the answer.
+//! A client for the terminal: starts a server, or reaches it at a URL, asks it one thing, and shows the answer.
 //!
 //! ```sh
 //! inspect tools -- npx -y @modelcontextprotocol/server-everything
 //! inspect call add '{ "a": 1, "b": 2 }' -- calculator
+//! inspect tools -- http://127.0.0.1:3000/mcp
 //! inspect new my-server
 //! ```
 //!
@@ -27,12 +28,13 @@ use std::time::Duration;
 
 use mcp_client::child::{ServerCommand, Stderr};
 use mcp_client::{Client, ClientError, ServerNotification};
+use mcp_transport_http::{HttpTransport, UrlError};
 use tokio::signal::ctrl_c;
 use tokio::task::JoinHandle;
 
 use crate::commands::{Commands, print};
 use crate::exit::Exit;
-use crate::flags::{Asked, Flags};
+use crate::flags::{Asked, Flags, Server};
 use crate::host::User;
 use crate::terminal::Terminal;
 
@@ -72,7 +74,13 @@ async fn inspect(flags: &Flags) -> Exit {
     };
     let client = match client {
         Ok(client) => client,
-        Err(error) => return failed(flags, &terminal, Exit::NotConnected, &error),
+        Err(NoClient::Url(error)) => {
+            terminal.say(&format!("inspect: {error}"));
+            return Exit::Usage;
+        }
+        Err(NoClient::Failed(error)) => {
+            return failed(flags, &terminal, Exit::NotConnected, &error);
+        }
     };
     let logs = logs(&client, &terminal);
     let commands = Commands {
@@ -98,27 +106,41 @@ async fn inspect(flags: &Flags) -> Exit {
     exit
 }
 
+/// Why there is none.
+enum NoClient {
+    Url(UrlError),
+    Failed(ClientError),
+}
+
 async fn connect(
     flags: &Flags,
     terminal: &Arc<Terminal>,
     user: Arc<User>,
-) -> Result<Client, ClientError> {
-    let [command, args @ ..] = &flags.server[..] else {
-        unreachable!("a command line without a server is refused");
-    };
-    let lines = terminal.clone();
-    let command = ServerCommand::new(command)
-        .args(args)
-        .envs(flags.env.iter().cloned())
-        .stderr(Stderr::lines(move |line| lines.server(line)));
-    Client::builder("inspect", env!("CARGO_PKG_VERSION"))
+) -> Result<Client, NoClient> {
+    let builder = Client::builder("inspect", env!("CARGO_PKG_VERSION"))
         .host(user)
         .opening(flags.opening)
         .connect_timeout(flags.timeout)
         .timeout(flags.timeout)
-        .longest(flags.timeout.max(LONGEST))
-        .spawn(command)
-        .await
+        .longest(flags.timeout.max(LONGEST));
+    let client = match &flags.server {
+        Server::Url(url) => {
+            let server = HttpTransport::new(url).map_err(NoClient::Url)?;
+            builder.connect(server).await
+        }
+        Server::Program(words) => {
+            let [command, args @ ..] = &words[..] else {
+                unreachable!("a command line without a server is refused");
+            };
+            let lines = terminal.clone();
+            let command = ServerCommand::new(command)
+                .args(args)
+                .envs(flags.env.iter().cloned())
+                .stderr(Stderr::lines(move |line| lines.server(line)));
+            builder.spawn(command).await
+        }
+    };
+    client.map_err(NoClient::Failed)
 }
 
 /// How long a call may take that reports progress all the time.

@@ -37,8 +37,9 @@ impl Scaffold {
             _ => format!("cannot write `{}`: {why}", directory.display()),
         })?;
         Ok(format!(
-            "Wrote {}\n\n  cd {name}\n  cargo test\n  cargo build --release\n\nIts README.md says how a host starts it.\n",
-            directory.display()
+            "Wrote {}\n\n  cd {name}\n  cargo test\n  cargo build\n  {} call greet '{{\"name\": \"Ada\"}}' -- target/debug/{name}{EXE_SUFFIX}\n\nIts README.md says how a host starts it.\n",
+            directory.display(),
+            myself()
         ))
     }
 
@@ -71,6 +72,14 @@ impl Scaffold {
             ("README.md", fill(include_str!("new/README.md.txt"))),
             (".gitignore", include_str!("new/gitignore.txt").to_owned()),
         ]
+    }
+}
+
+/// How this program is called from elsewhere.
+fn myself() -> String {
+    match std::env::current_exe() {
+        Ok(path) => path.display().to_string(),
+        Err(_) => "inspect".to_owned(),
     }
 }
 

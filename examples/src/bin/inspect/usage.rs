@@ -6,8 +6,10 @@ use crate::exit::EXITS;
 
 /// Commands, flags and exit codes.
 pub(crate) fn usage() -> String {
-    let mut text = String::from("inspect [FLAGS] COMMAND [FLAGS] -- SERVER [ARGS...]\n");
-    text += "\nStarts an MCP server, asks it one thing over stdio, and ends it.\n\nCommands:\n";
+    let mut text = String::from(
+        "inspect [FLAGS] COMMAND [FLAGS] -- SERVER [ARGS...]\ninspect [FLAGS] COMMAND [FLAGS] -- URL\n",
+    );
+    text += "\nStarts an MCP server, asks it one thing over stdio, and ends it; or asks the server at a URL over HTTP.\n\nCommands:\n";
     for (command, about) in COMMANDS {
         let _ = match command.len() {
             ..20 => writeln!(text, "  {command:<19} {about}"),

@@ -10,7 +10,7 @@ use mcp_client::types::LoggingLevel;
 use mcp_client::{Opening, RawJson};
 use serde_json::{Map, Value};
 
-use crate::flags::ToolCall;
+use crate::flags::{Server, ToolCall};
 
 /// The arguments that are still to be read.
 pub(crate) struct Words {
@@ -79,6 +79,16 @@ impl Iterator for Words {
     }
 }
 
+pub(crate) fn server(words: Vec<OsString>) -> Result<Server, String> {
+    let url = words.first().and_then(|word| word.to_str());
+    let is_url = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
+    match (url.filter(is_url), words.len()) {
+        (None, _) => Ok(Server::Program(words)),
+        (Some(url), 1) => Ok(Server::Url(url.to_owned())),
+        (Some(url), _) => Err(format!("behind `{url}`, a URL, there can be no arguments")),
+    }
+}
+
 pub(crate) fn opening(word: &str) -> Result<Opening, String> {
     match word {
         "auto" => Ok(Opening::Auto),
@@ -124,8 +134,9 @@ pub(crate) fn pair(word: &str) -> Result<(String, String), String> {
 
 /// An object, as it is written: no number is to lose a digit.
 pub(crate) fn object(text: &str) -> Result<RawJson, String> {
-    let json =
-        RawJson::parse(text.to_owned()).map_err(|error| format!("`{text}` is no JSON: {error}"))?;
+    let json = RawJson::parse(text.to_owned()).map_err(|error| {
+        format!(r#"`{text}` is no JSON: {error}; arguments are written '{{"name": "value"}}'"#)
+    })?;
     match json.is_object() {
         true => Ok(json),
         false => Err(format!("`{text}` is no object")),
