@@ -485,6 +485,9 @@ impl ServerResult {
             call.result_type = (word == b"\"complete\"").then_some(ResultType::Complete);
             call.result_type.as_ref()?;
         }
+        if let Some(word) = outline.is_error(whole) {
+            call.is_error = Some(std::str::from_utf8(word).ok()?.parse().ok()?);
+        }
         if let Some(meta) = outline.meta(whole) {
             call.meta = Some(last.read(meta)?);
         }
