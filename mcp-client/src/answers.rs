@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use crate::client::Client;
 use crate::error::ClientError;
 use crate::host::{Host, answer};
-use crate::link::Takes;
+use crate::link::{Reply, Takes};
 
 /// Makes a call, as often as the server needs something first. Whether it took more than once.
 pub(crate) async fn complete(
@@ -25,23 +25,27 @@ pub(crate) async fn complete(
     takes: impl Fn() -> Takes,
 ) -> Result<(ServerResult, bool), ClientError> {
     let most = client.rounds();
-    let mut next = request.clone();
+    let mut next = request;
     let mut pause = PAUSE;
     for round in 0..=most {
-        let outcome = match client.attempt(next, options, takes()).await {
-            Err(error) if round == 0 && lacks_headers(&request, &error) => {
+        let reply = match client.attempt(next, options, takes()).await {
+            Reply {
+                outcome: Err(error),
+                request: Some(request),
+            } if round == 0 && lacks_headers(&request, &error) => {
                 // The transport learns from the list which ones are wanted. If there is none, the
                 // server says again what is wrong.
                 client.0.hub.cache.forget_pages(&Method::ListTools);
                 let _ = Box::pin(client.list_tools()).await;
-                client.attempt(request.clone(), options, takes()).await
+                client.attempt(request, options, takes()).await
             }
-            outcome => outcome,
+            reply => reply,
         };
-        let needs = match *outcome? {
+        let needs = match *reply.outcome? {
             ServerResult::InputRequired(needs) => needs,
             result => return Ok((result, round > 0)),
         };
+        let request = reply.request.expect("what has a result was sent");
         if round == most {
             break;
         }
@@ -54,7 +58,7 @@ pub(crate) async fn complete(
             return Err(ClientError::protocol(why));
         }
         // In a box, as all that happens seldom: each call carries room for what is in none.
-        next = Box::pin(again(&request, client.host(), needs)).await?;
+        next = Box::pin(again(request, client.host(), needs)).await?;
         if !asks {
             // It wants nothing but time.
             Box::pin(sleep(pause)).await;
@@ -80,7 +84,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// The same request with the answers to what is needed. Those to earlier questions are in the
 /// server's own state, if it still wants them.
 async fn again(
-    request: &ClientRequest,
+    request: Box<ClientRequest>,
     host: &dyn Host,
     needs: InputRequiredResult,
 ) -> Result<Box<ClientRequest>, ClientError> {
@@ -108,8 +112,9 @@ async fn again(
             given.insert(name, result);
         }
     }
-    let asked = request.clone().again(answers, needs.request_state);
-    asked.map(Box::new).ok_or_else(|| {
-        ClientError::protocol(format!("`{}` cannot be asked again", request.method()))
-    })
+    let method = request.method();
+    let asked = request.again(answers, needs.request_state);
+    asked
+        .map(Box::new)
+        .ok_or_else(|| ClientError::protocol(format!("`{method}` cannot be asked again")))
 }

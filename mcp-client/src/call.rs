@@ -130,8 +130,8 @@ impl<T> Call<T> {
             listener,
         } = self;
         let request = request?;
-        let keeps = client.0.caches && !client.is_closed();
-        let key = cache::key(&request).filter(|_| keeps);
+        let keeps = || client.0.caches && !client.is_closed();
+        let key = cache::key(&request).filter(|_| keeps());
         let cached = key.as_ref().map(|key| client.0.hub.cache.get(key));
         let (kept, age) = cached.unwrap_or_default();
         if let Some(kept) = kept.filter(|_| !is_fresh) {

@@ -22,7 +22,7 @@ use crate::error::{ClientError, Closed};
 use crate::feed::Feed;
 use crate::host::Host;
 use crate::hub::Hub;
-use crate::link::{Link, Outcome, Takes};
+use crate::link::{Link, Reply, Takes};
 
 /// A connection to a server. Clones are the same connection.
 ///
@@ -446,16 +446,18 @@ impl Client {
         request: Box<ClientRequest>,
         options: CallOptions,
         takes: Takes,
-    ) -> Outcome {
+    ) -> Reply {
         let _turn = match &self.0.hub.turns {
             Some(turns) => Some(Box::pin(turns.take()).await),
             None => None,
         };
-        let link = self.link(&request.method(), options).await?;
-        let outcome = link.call(request, options, takes).outcome().await;
-        match outcome {
-            Some(outcome) => outcome,
-            None => Err(Box::pin(self.gone()).await),
+        let link = match self.link(&request.method(), options).await {
+            Ok(link) => link,
+            Err(error) => return error.into(),
+        };
+        match link.call(request, options, takes).reply().await {
+            Some(reply) => reply,
+            None => Box::pin(self.gone()).await.into(),
         }
     }
 

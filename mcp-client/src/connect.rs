@@ -341,8 +341,8 @@ async fn unanswered(link: &Link, every: Option<Duration>) {
     while missed < PINGS {
         sleep(every).await;
         let ping = ClientRequest::Ping(EmptyParams::new());
-        let outcome = link.call(ping, options, Takes::default()).outcome().await;
-        missed = match outcome {
+        let mut call = link.clone().call(ping, options, Takes::default());
+        missed = match call.outcome().await {
             Some(Err(ClientError::TimedOut { .. } | ClientError::Unread { .. })) => missed + 1,
             _ => 0,
         };
@@ -374,7 +374,9 @@ fn by_us(closed: &Closed) -> Closed {
 fn set_level(link: &Link, hub: &Hub) {
     if let Some(level) = hub.level().filter(|_| link.has(&Method::SetLevel)) {
         let request = ClientRequest::SetLevel(SetLevelParams::new(level));
-        let call = link.call(request, CallOptions::default(), Takes::default());
+        let call = link
+            .clone()
+            .call(request, CallOptions::default(), Takes::default());
         call.forget();
     }
 }

@@ -12,13 +12,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use mcp_protocol::connection::{
-    AskId, CallError, CallId, CallMap, ClientConnection, ClientOutput, IdHasher, Ignored,
-    NegotiationError, Peer,
+    AskId, CallError, CallId, CallMap, ClientConnection, ClientMessage, ClientOutput, IdHasher,
+    Ignored, NegotiationError, Peer,
 };
 use mcp_protocol::transport::{NoAnswer, Receiver, RequestId, Sender, TransportError};
 use mcp_protocol::{
-    ClientResult, ErrorObject, Frame, Incoming, Method, ServerNotification, ServerRequest,
-    ServerResult,
+    ClientRequest, ClientResult, ErrorObject, Frame, Incoming, Method, ServerNotification,
+    ServerRequest, ServerResult,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::coop::consume_budget;
@@ -29,7 +29,7 @@ use crate::error::{ClientError, Closed};
 use crate::feed::push_bounded;
 use crate::host::{Host, answer};
 use crate::hub::Hub;
-use crate::link::{Command, Link, NewCall, Outcome, Takes, Ticket};
+use crate::link::{Command, Link, NewCall, Outcome, Reply, Takes, Ticket};
 use crate::process::Process;
 use crate::turns::Turns;
 
@@ -188,6 +188,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     async fn turn(&mut self) {
+        // What holds it could not be read into again.
+        self.received = Frame::new();
         let wake = poll_fn(|cx| self.poll_wake(cx)).await;
         match wake {
             Wake::Command(command) => self.apply(command),
@@ -347,7 +349,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         match command {
             Command::Call(call) if waiting >= OUTPUT => {
                 // Who does not wait any more need not be told.
-                let _ = call.to.send(Err(ClientError::Unread { waiting }));
+                let _ = call.to.send(ClientError::Unread { waiting }.into());
             }
             Command::Notify(notification) if waiting >= OUTPUT => {
                 let method = notification.method();
@@ -356,7 +358,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                     ClientError::Unread { waiting }
                 );
             }
-            Command::Call(call) => self.call(*call),
+            Command::Call(call) => self.call(call),
             Command::Cancel(ticket) => {
                 if let Some(call) = self.calls.tickets.get(&ticket) {
                     self.connection.cancel(*call, None, now());
@@ -384,6 +386,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
             to: call.to,
             takes: call.takes,
             end: None,
+            request: None,
         };
         self.calls.open.insert(id, waiting);
         self.calls.last = Some(id);
@@ -398,6 +401,9 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                     let call = self.calls.last.take();
                     if let Some(call) = call.and_then(|call| self.calls.open.get_mut(&call)) {
                         call.end = Some(self.written + self.sender.queued() as u64);
+                        if let ClientMessage::Request { request, .. } = message {
+                            call.request = Some(request);
+                        }
                     }
                 }
                 ClientOutput::Connected => return Some(Event::Connected),
@@ -491,8 +497,10 @@ struct Waiting {
     ticket: Ticket,
     method: Method,
     since: Instant,
-    to: oneshot::Sender<Outcome>,
+    to: oneshot::Sender<Reply>,
     takes: Takes,
+    /// As it was sent, if it was.
+    request: Option<Box<ClientRequest>>,
     /// How many bytes had to be written before all of the request was, if it was sent at all.
     end: Option<u64>,
 }
@@ -505,7 +513,7 @@ struct Calls {
     /// The call whose request is to be sent next.
     last: Option<CallId>,
     /// Who is to be told how the connection ended, and whether what he asked was written.
-    lost: Vec<(oneshot::Sender<Outcome>, bool)>,
+    lost: Vec<(oneshot::Sender<Reply>, bool)>,
 }
 
 impl Calls {
@@ -516,11 +524,7 @@ impl Calls {
         };
         self.tickets.remove(&waiting.ticket);
         let error = match outcome {
-            Ok(result) => {
-                // Who does not wait any more has cancelled the call.
-                let _ = waiting.to.send(Ok(result));
-                return;
-            }
+            Ok(result) => return waiting.reply(Ok(result)),
             Err(CallError::Lost | CallError::NotConnected) => {
                 // All but the line feed is enough for a server that reads to the end of input.
                 let reached = waiting.end.is_some_and(|end| written + 1 >= end);
@@ -528,26 +532,34 @@ impl Calls {
             }
             Err(CallError::Refused(error)) => ClientError::Rpc(error),
             Err(CallError::TimedOut) => ClientError::TimedOut {
-                method: waiting.method,
+                method: waiting.method.clone(),
                 after: Duration::from_millis(waiting.since.elapsed().as_millis() as u64),
             },
             Err(CallError::Unreadable { why, result }) => ClientError::Protocol { why, result },
             Err(CallError::NoAnswer(why)) => ClientError::NoAnswer(why),
             Err(error) => ClientError::Unsupported(error.into()),
         };
-        let _ = waiting.to.send(Err(error));
+        waiting.reply(Err(error));
+    }
+}
+
+impl Waiting {
+    fn reply(self, outcome: Outcome) {
+        let request = self.request;
+        // Who does not wait any more has cancelled the call.
+        let _ = self.to.send(Reply { outcome, request });
     }
 }
 
 /// Callers whose connection has ended, and whether what they asked may have been read.
 #[derive(Default)]
-pub(crate) struct Bereaved(Vec<(oneshot::Sender<Outcome>, bool)>);
+pub(crate) struct Bereaved(Vec<(oneshot::Sender<Reply>, bool)>);
 
 impl Bereaved {
     pub(crate) fn tell(self, report: &Arc<Closed>) {
         for (to, written) in self.0 {
             let report = report.clone();
-            let _ = to.send(Err(ClientError::Closed { written, report }));
+            let _ = to.send(ClientError::Closed { written, report }.into());
         }
     }
 }

@@ -17,9 +17,24 @@ use crate::hub::Changes;
 /// What comes of a call.
 pub(crate) type Outcome = Result<Box<ServerResult>, ClientError>;
 
+/// The outcome, and the request again if it was sent: it may have to be made once more.
+pub(crate) struct Reply {
+    pub(crate) outcome: Outcome,
+    pub(crate) request: Option<Box<ClientRequest>>,
+}
+
+impl From<ClientError> for Reply {
+    fn from(error: ClientError) -> Self {
+        Self {
+            outcome: Err(error),
+            request: None,
+        }
+    }
+}
+
 /// Something that a driver is to do.
 pub(crate) enum Command {
-    Call(Box<NewCall>),
+    Call(NewCall),
     /// Nobody waits for this call any more.
     Cancel(Ticket),
     Notify(Box<ClientNotification>),
@@ -34,7 +49,7 @@ pub(crate) struct NewCall {
     pub(crate) ticket: Ticket,
     pub(crate) request: Box<ClientRequest>,
     pub(crate) options: CallOptions,
-    pub(crate) to: oneshot::Sender<Outcome>,
+    pub(crate) to: oneshot::Sender<Reply>,
     pub(crate) takes: Takes,
 }
 
@@ -89,14 +104,14 @@ impl Link {
 
     /// Makes a call. Dropping what this gives cancels it.
     pub(crate) fn call(
-        &self,
+        self,
         request: impl Into<Box<ClientRequest>>,
         options: CallOptions,
         takes: Takes,
     ) -> Pending {
         static TICKETS: AtomicU64 = AtomicU64::new(0);
         let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
-        let (to, outcome) = oneshot::channel();
+        let (to, reply) = oneshot::channel();
         let call = NewCall {
             ticket,
             request: request.into(),
@@ -105,26 +120,31 @@ impl Link {
             takes,
         };
         // When the driver is gone, `to` is dropped, which is what tells.
-        let _ = self.commands.send(Command::Call(call.into()));
+        let _ = self.commands.send(Command::Call(call));
         Pending {
-            outcome,
-            cancel: Some((ticket, self.commands.clone())),
+            reply,
+            cancel: Some((ticket, self.commands)),
         }
     }
 }
 
 /// A call that was made.
 pub(crate) struct Pending {
-    outcome: oneshot::Receiver<Outcome>,
+    reply: oneshot::Receiver<Reply>,
     cancel: Option<(Ticket, mpsc::UnboundedSender<Command>)>,
 }
 
 impl Pending {
     /// What comes of it, or `None` if the driver was gone before it heard of the call.
     pub(crate) async fn outcome(&mut self) -> Option<Outcome> {
-        let outcome = (&mut self.outcome).await;
+        self.reply().await.map(|reply| reply.outcome)
+    }
+
+    /// The same, and the request.
+    pub(crate) async fn reply(&mut self) -> Option<Reply> {
+        let reply = (&mut self.reply).await;
         self.cancel = None;
-        outcome.ok()
+        reply.ok()
     }
 
     /// Lets it go on, and does not wait for it.

@@ -199,7 +199,7 @@ impl Open {
             progress: None,
             stream: Some(stream),
         };
-        let mut call = link.call(request, client.0.options, takes);
+        let mut call = link.clone().call(request, client.0.options, takes);
         // When it is not granted, `told` is dropped with the call.
         if let Ok(granted) = granted.await {
             let way = Way::Stream(call);
@@ -276,7 +276,8 @@ impl Drop for Subscribed {
             if self.client.0.hub.unsubscribe(&uri) {
                 let request = ClientRequest::Unsubscribe(SubscribeParams::new(uri));
                 let options = self.client.0.options;
-                self.link.call(request, options, Takes::default()).forget();
+                let link = self.link.clone();
+                link.call(request, options, Takes::default()).forget();
             }
         }
     }

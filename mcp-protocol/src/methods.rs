@@ -16,7 +16,7 @@ use crate::jsonrpc::{Outline, RawJson, RequestId, encode_notification, encode_re
 use crate::meta::{Last, LastMeta, NotificationMeta, RequestMeta, ResultMeta};
 use crate::types::*;
 use crate::version::ProtocolVersion::{self, *};
-use crate::wire::{Key, wire};
+use crate::wire::{Few, Key, wire};
 
 macro_rules! methods {
     (
@@ -475,7 +475,9 @@ impl ServerResult {
         let whole = result.as_bytes();
         let mut call = CallToolResult::new();
         if let Some(content) = outline.content(whole) {
-            call.content = RawJson::slice_of(result.bytes(), content).decode().ok()?;
+            let content = RawJson::slice_of(result.bytes(), content);
+            let Few(blocks) = content.decode().ok()?;
+            call.content = blocks;
         }
         if outline.has_structured() {
             // Whoever keeps it is not to keep all that was read along with it.
@@ -484,6 +486,9 @@ impl ServerResult {
         if let Some(word) = outline.result_type(whole) {
             call.result_type = (word == b"\"complete\"").then_some(ResultType::Complete);
             call.result_type.as_ref()?;
+        }
+        if let Some(word) = outline.is_error(whole) {
+            call.is_error = Some(std::str::from_utf8(word).ok()?.parse().ok()?);
         }
         if let Some(meta) = outline.meta(whole) {
             call.meta = Some(last.read(meta)?);

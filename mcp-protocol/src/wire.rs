@@ -13,9 +13,11 @@
 //! and loses raw JSON, and its structs accept arrays.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::value::CowStrDeserializer;
-use serde::de::{self, DeserializeSeed, MapAccess};
+use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
@@ -459,6 +461,33 @@ impl Key<'_> {
 impl<'a> From<Key<'a>> for Cow<'a, str> {
     fn from(key: Key<'a>) -> Self {
         key.0
+    }
+}
+
+/// An array of which most have one element: it has room for no more until there are more.
+pub(crate) struct Few<T>(pub(crate) Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
+            type Value = Few<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Few<T>, A::Error> {
+                let mut elements = Vec::with_capacity(1);
+                while let Some(element) = seq.next_element()? {
+                    elements.push(element);
+                }
+                Ok(Few(elements))
+            }
+        }
+
+        deserializer.deserialize_seq(Elements(PhantomData))
     }
 }
 

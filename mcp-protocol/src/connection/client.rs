@@ -119,6 +119,8 @@ pub struct ClientConnection {
     was_asked: bool,
     batches: Batches<ClientMessage>,
     last_meta: Last<ResultMeta>,
+    /// The revision that the last request was written in.
+    version: Arc<str>,
     output: VecDeque<ClientOutput>,
 }
 
@@ -137,6 +139,7 @@ impl ClientConnection {
             was_asked: false,
             batches: Batches::new(),
             last_meta: Last::default(),
+            version: Arc::default(),
             output: VecDeque::new(),
         }
     }
@@ -641,8 +644,11 @@ impl ClientConnection {
         self.calls.open(id, method, era, options, now);
         let meta = request.meta_mut();
         if era == Era::Modern {
+            if *self.version != *version.as_str() {
+                self.version = version.as_str().into();
+            }
             let meta = meta.get_or_insert_default();
-            meta.protocol_version = Some(version.as_str().into());
+            meta.protocol_version = Some(self.version.clone());
             meta.client_capabilities = Some(self.config.capabilities.clone());
             meta.client_info = self.config.names_itself.then(|| self.config.info.clone());
             meta.log_level = options.log;

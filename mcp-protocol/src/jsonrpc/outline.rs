@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Where the members stand that nearly every message of a kind has, within its value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outline {
-    places: [Place; 4],
+    places: [Place; 5],
     /// Whether there are any other members.
     pub(crate) others: bool,
 }
@@ -15,7 +15,13 @@ pub(crate) struct Outline {
 pub(super) const PARAMS: &[&[u8]] = &[b"name", b"arguments", b"_meta"];
 
 /// The members of `result` that an outline has.
-pub(super) const RESULT: &[&[u8]] = &[b"content", b"structuredContent", b"_meta", b"resultType"];
+pub(super) const RESULT: &[&[u8]] = &[
+    b"content",
+    b"structuredContent",
+    b"_meta",
+    b"resultType",
+    b"isError",
+];
 
 /// Nothing, where the member is absent. Small, as every request carries some.
 type Place = Range<u32>;
@@ -73,6 +79,11 @@ impl Outline {
     /// The text of `resultType`.
     pub(crate) fn result_type<'a>(&self, result: &'a [u8]) -> Option<&'a [u8]> {
         self.text(3, result)
+    }
+
+    /// The text of `isError`.
+    pub(crate) fn is_error<'a>(&self, result: &'a [u8]) -> Option<&'a [u8]> {
+        self.text(4, result)
     }
 
     /// The text of a member that is there, and not `null`.
@@ -147,7 +158,9 @@ mod tests {
     fn a_result_is_the_same_with_an_outline() {
         for result in [
             "{}",
-            r#"{"content":[{"type":"text","text":"a"}]}"#,
+            r#"{"content":[{"type":"text","text":"a"}],"isError":false}"#,
+            r#"{"isError":true}"#,
+            r#"{"isError":null,"content":[]}"#,
             r#"{ "resultType" : "complete" , "content" : null, "structuredContent":{"a":[1.0]} }"#,
             r#"{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1"},"x":1},"content":[]}"#,
             r#"{"content":[],"content":[{"text":"a","type":"text"}],"_meta":null,"resultType":null}"#,
@@ -164,7 +177,7 @@ mod tests {
             "1",
             r#"{"content":1}"#,
             r#"{"content":[{"type":1}]}"#,
-            r#"{"isError":true}"#,
+            r#"{"isError":"true"}"#,
             r#"{"_meta":1}"#,
             r#"{"structuredContent":null}"#,
             r#"{"resultType":"input_required"}"#,

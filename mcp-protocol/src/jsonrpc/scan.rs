@@ -419,9 +419,36 @@ impl<'a> Scanner<'a> {
 }
 
 /// How many bytes of a string may be passed over: neither its end, nor an escape, nor a
-/// control character. Eight at a time, for most of what is read is text.
+/// control character. Most of what is read is text.
 #[inline]
 pub(super) fn plain(bytes: &[u8]) -> usize {
+    let passed = plain_words(&bytes[..bytes.len().min(BLOCK)]);
+    if passed < BLOCK {
+        return passed;
+    }
+    passed + plain_blocks(&bytes[passed..])
+}
+
+/// Bytes that are looked at together in a string that is long enough for it.
+const BLOCK: usize = 64;
+
+/// The same of a long string, a block at a time. What looks at a block has no way out of it, so
+/// that it is made of vector instructions.
+#[inline(never)]
+fn plain_blocks(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
+        if block.iter().fold(false, |stop, byte| stop | is_stop(byte)) {
+            break;
+        }
+        rest = after;
+    }
+    bytes.len() - rest.len() + plain_words(rest)
+}
+
+/// The same, eight at a time.
+#[inline]
+fn plain_words(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let Some((chunk, after)) = rest.split_first_chunk() {
         let stops = stops(u64::from_le_bytes(*chunk));
@@ -432,8 +459,13 @@ pub(super) fn plain(bytes: &[u8]) -> usize {
         rest = after;
     }
     let passed = bytes.len() - rest.len();
-    let stop = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\');
-    passed + rest.iter().position(stop).unwrap_or(rest.len())
+    passed + rest.iter().position(is_stop).unwrap_or(rest.len())
+}
+
+/// Whether a string cannot be passed over at this byte.
+#[inline]
+fn is_stop(byte: &u8) -> bool {
+    matches!(byte, 0..0x20 | b'"' | b'\\')
 }
 
 /// Marks the bytes of a word at which a string cannot be passed over.
@@ -494,7 +526,7 @@ mod tests {
     use serde_json::Value;
     use serde_json::value::RawValue;
 
-    use super::{Members, check};
+    use super::{BLOCK, Members, check, plain};
 
     /// Whether serde_json takes it, which here is the one that is right.
     fn is_json(text: &str) -> bool {
@@ -596,6 +628,23 @@ mod tests {
             let other = if whole.ends_with(']') { '}' } else { ']' };
             let last = format!("{}{other}", &whole[..whole.len() - 1]);
             assert!(check(last.as_bytes()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_string_is_passed_over_to_the_first_byte_that_means_something() {
+        const LEN: usize = 3 * BLOCK + 11;
+        for at in 0..LEN {
+            for byte in 0..=u8::MAX {
+                let mut bytes = [b'a'; LEN];
+                bytes[at] = byte;
+                let stops = byte < 0x20 || byte == b'"' || byte == b'\\';
+                assert_eq!(
+                    plain(&bytes),
+                    if stops { at } else { LEN },
+                    "{byte} at {at}"
+                );
+            }
         }
     }
 

@@ -27,7 +27,8 @@ pub(super) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
 
 fn string(out: &mut Vec<u8>, text: &str) {
     let text = text.as_bytes();
-    out.reserve(text.len() + 2);
+    // A little more, or what closes the message would move a long text once again.
+    out.reserve(text.len() + text.len() / 32 + 2);
     out.push(b'"');
     let passed = plain(text);
     out.extend_from_slice(&text[..passed]);
