@@ -30,8 +30,9 @@ impl Outline {
     /// Notes a member. Of two of one name the last one counts.
     pub(super) fn see(&mut self, names: &[&[u8]], name: &[u8], place: Range<usize>) {
         let slot = names.iter().position(|known| *known == name);
+        let slot = slot.and_then(|slot| self.places.get_mut(slot));
         match (slot, place.start.try_into(), place.end.try_into()) {
-            (Some(slot), Ok(start), Ok(end)) => self.places[slot] = start..end,
+            (Some(slot), Ok(start), Ok(end)) => *slot = start..end,
             _ => self.others = true,
         }
     }
@@ -88,7 +89,7 @@ impl Outline {
 
     /// The text of a member that is there, and not `null`.
     fn text<'a>(&self, slot: usize, value: &'a [u8]) -> Option<&'a [u8]> {
-        let place = &self.places[slot];
+        let place = self.places.get(slot)?;
         let text = value.get(place.start as usize..place.end as usize)?;
         (!text.is_empty() && text != b"null").then_some(text)
     }
