@@ -369,7 +369,8 @@ impl<'a> Scanner<'a> {
                 Some(_) => break Expected::EscapedControl,
                 None => break Expected::EndOfString,
             }
-            at += plain(&text[at..]);
+            // One escape is often close to the next.
+            at += plain_words(&text[at..]);
         };
         self.at = at;
         Err(why)
@@ -422,11 +423,19 @@ impl<'a> Scanner<'a> {
 /// control character. Most of what is read is text.
 #[inline]
 pub(super) fn plain(bytes: &[u8]) -> usize {
-    let passed = plain_words(&bytes[..bytes.len().min(BLOCK)]);
-    if passed < BLOCK {
-        return passed;
+    let mut at = 0;
+    while at < BLOCK {
+        let Some(word) = bytes[at..].first_chunk() else {
+            return at + plain_words(&bytes[at..]);
+        };
+        let stops = stops(u64::from_le_bytes(*word));
+        if stops != 0 {
+            // The lowest mark is exact; those above it may be due to a carry.
+            return at + (stops.trailing_zeros() / 8) as usize;
+        }
+        at += word.len();
     }
-    passed + plain_blocks(&bytes[passed..])
+    at + plain_blocks(&bytes[at..])
 }
 
 /// Bytes that are looked at together in a string that is long enough for it.
@@ -446,7 +455,7 @@ fn plain_blocks(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + plain_words(rest)
 }
 
-/// The same, eight at a time.
+/// The same, eight at a time to the end.
 #[inline]
 fn plain_words(bytes: &[u8]) -> usize {
     let mut rest = bytes;
