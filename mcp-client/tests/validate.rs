@@ -193,7 +193,10 @@ async fn no_schema_keeps_its_client_busy_or_overflows_it() {
     let deep = |times| repeated(times, "a");
     assert_eq!(verdict(again(2_000), json!(1)).await, None);
     // How long this takes is up to the machine.
-    assert_ne!(verdict(again(9_000), json!(1)).await.as_deref(), Some(large));
+    assert_ne!(
+        verdict(again(9_000), json!(1)).await.as_deref(),
+        Some(large)
+    );
     assert_eq!(verdict(again(30), deep(120)).await, None);
     let why = verdict(again(300), deep(120)).await;
     assert_eq!(
