@@ -30,6 +30,7 @@ pub(crate) fn run(flags: &CiFlags) -> ExitCode {
     steps.step("clippy: crates, all features", || {
         clippy(&["--all-targets", "--all-features"], &libraries)
     });
+    steps.step("clippy: benches", benches);
     steps.step("clippy: panics", || panics::check(&libraries));
     steps.step("tests: outputs are validated", validate);
     steps.step("docs", docs);
@@ -52,6 +53,25 @@ fn clippy(arguments: &[&str], packages: &[String]) -> Ended {
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     command.args(["--", "-D", "warnings"]);
     workspace::run(&mut command).into()
+}
+
+/// The benches are a workspace of their own, built where the counts of the hot paths are.
+fn benches() -> Ended {
+    let target = match workspace::target_dir() {
+        Ok(target) => target.join("bench").display().to_string(),
+        Err(error) => return Err(error).into(),
+    };
+    let manifest = "--manifest-path=xtask/bench/Cargo.toml";
+    clippy(
+        &[
+            manifest,
+            "--all-targets",
+            "--locked",
+            "--target-dir",
+            &target,
+        ],
+        &[],
+    )
 }
 
 /// The tests of a feature that no member of the workspace switches on.
