@@ -85,6 +85,7 @@ macro_rules! wire {
         }
 
         impl serde::Serialize for $name {
+            #[inline(never)]
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 #[allow(unused_imports, reason = "a type without members writes none")]
                 use serde::ser::SerializeMap as _;
@@ -108,6 +109,7 @@ macro_rules! wire {
                         f.write_str("an object")
                     }
 
+                    #[inline(never)]
                     fn visit_map<A: serde::de::MapAccess<'de>>(
                         self,
                         mut map: A,

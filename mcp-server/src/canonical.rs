@@ -100,7 +100,7 @@ impl Reader<'_> {
         let (text, rest) = self.0.split_at_checked(end + 2)?;
         self.0 = rest;
         let text: String = serde_json::from_str(text).ok()?;
-        serde_json::to_string(&text).ok()
+        RawJson::encode(&text).ok().map(|json| json.to_string())
     }
 
     /// The next letter that is no white space, and the one that is read next.

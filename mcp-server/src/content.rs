@@ -112,7 +112,7 @@ text!(u8, u16, u32, u64, u128, usize, f32, f64);
 
 impl<T: Serialize> IntoContent for Json<T> {
     fn into_content(self) -> serde_json::Result<CallToolResult> {
-        serde_json::to_string(&self.0)?.into_content()
+        RawJson::encode(&self.0)?.to_string().into_content()
     }
 }
 

@@ -160,16 +160,15 @@ impl Rounds {
             drop(answers);
             return failed(attempt, "it asked too many times");
         }
-        let carried = Carried {
+        let mut carried = Carried {
             rounds,
             answers: std::mem::take(&mut answers.given),
-            asked: needs
-                .0
-                .iter()
-                .map(|(name, need)| (name.clone(), need.question.clone()))
-                .collect(),
             ..Carried::default()
         };
+        let questions = needs.0.iter();
+        carried
+            .asked
+            .extend(questions.map(|(name, need)| (name.clone(), need.question.clone())));
         drop(answers);
         let about = About {
             request: attempt.request(),
@@ -185,11 +184,12 @@ impl Rounds {
                 return Outcome::Refused(ErrorObject::invalid_params(error));
             }
         };
+        let mut result = InputRequiredResult::new().request_state(state);
         let requests = needs.0.into_iter();
-        let requests = requests.map(|(name, need)| (name, need.request));
-        let result = InputRequiredResult::new()
-            .input_requests(requests.collect::<BTreeMap<_, _>>())
-            .request_state(state);
+        result
+            .input_requests
+            .get_or_insert_default()
+            .extend(requests.map(|(name, need)| (name, need.request)));
         Outcome::Done(ServerResult::InputRequired(result).into())
     }
 }
@@ -205,8 +205,9 @@ fn begin(attempt: &Attempt, rules: &Rules, principal: Option<&str>) -> Result<()
     let Some(state) = state else {
         // Its user's answers are the client's to vouch for, with a state or without. They are
         // good for this attempt, and never carried.
-        let alone = responses.iter().flatten();
-        attempt.call.answers().alone = alone.map(|(k, v)| (k.clone(), v.clone())).collect();
+        let responses = responses.iter().flatten();
+        let responses = responses.map(|(name, answer)| (name.clone(), answer.clone()));
+        attempt.call.answers().alone.extend(responses);
         return Ok(());
     };
     let about = About {
@@ -256,7 +257,8 @@ fn poll_first(
 /// What came of a question.
 fn answered(answer: Result<Answer, RecvError>) -> Result<RawJson, String> {
     match answer {
-        Ok(Answer::Given(result)) => RawJson::encode(&*result).map_err(|error| error.to_string()),
+        // A copy: the answer may be a small part of a long batch, which it would keep in memory.
+        Ok(Answer::Given(result)) => RawJson::encode(&result).map_err(|error| error.to_string()),
         Ok(Answer::Refused(error)) => Err(format!("the client refused: {}", error.message)),
         Ok(Answer::TimedOut) => Err("nobody has answered in time".to_owned()),
         // The call has ended, and with it this task, or the client could not be asked.

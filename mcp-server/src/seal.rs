@@ -13,7 +13,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use hmac_sha256::{HMAC, Hash};
 use mcp_protocol::{ClientRequest, RawJson};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::canonical::canonical;
 
@@ -108,8 +107,8 @@ impl Seal {
     pub(crate) fn close(&self, mut carried: Carried, about: About<'_>) -> Result<String, Unsealed> {
         let subject = subject(about).ok_or(Unsealed::Ambiguous)?;
         carried.expires = now().saturating_add(self.age).as_secs();
-        let text = serde_json::to_string(&carried).expect("texts and JSON always encode");
-        let tag = tag(&self.keys[0], &subject, &text);
+        let text = json(&carried);
+        let tag = tag(&self.keys[0], &subject, text.as_str());
         let sealed = format!("{text}.{}", hex(&tag));
         match sealed.len() <= self.max_bytes {
             true => Ok(sealed),
@@ -153,22 +152,25 @@ fn subject(About { request, principal }: About<'_>) -> Option<[u8; 32]> {
         ClientRequest::CallTool(params) => {
             let arguments = params.arguments.as_ref();
             let arguments = arguments.map_or(Some(String::new()), canonical)?;
-            format!("{} {arguments}", json!(params.name))
+            format!("{} {arguments}", json(&params.name))
         }
-        ClientRequest::GetPrompt(params) => json!([params.name, params.arguments]).to_string(),
+        ClientRequest::GetPrompt(params) => json(&(&params.name, &params.arguments)).to_string(),
         ClientRequest::ReadResource(params) => params.uri.clone(),
         _ => String::new(),
     };
     let method = request.method();
     Some(Hash::hash(
-        format!("{} {method} {about}", json!(principal)).as_bytes(),
+        format!("{} {method} {about}", json(&principal)).as_bytes(),
     ))
 }
 
 /// The digest of a question.
 pub(crate) fn digest(question: &impl Serialize) -> Digest {
-    let text = serde_json::to_vec(question).unwrap_or_default();
-    hex(&Hash::hash(&text)[..16])
+    hex(&Hash::hash(json(question).as_bytes())[..16])
+}
+
+fn json(value: &impl Serialize) -> RawJson {
+    RawJson::encode(value).expect("texts and JSON always encode")
 }
 
 /// Compares without telling by the time it takes how much was right.

@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use super::calls::CallId;
 use crate::error::ErrorObject;
-use crate::jsonrpc::{RequestId, Response};
-use crate::methods::{ClientResult, Method};
+use crate::jsonrpc::{RawJson, RequestId, Response};
 
 /// One question to the client. Minted by the connection and never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,9 +14,11 @@ pub struct AskId(u64);
 /// What came of a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The client's answer.
-    Given(Box<ClientResult>),
-    /// The client answered with an error, or with something that is no answer to this.
+    /// The client's answer: to be decoded as the result of what was asked, which it may not fit.
+    /// [`ClientResult::parse_complete`](crate::ClientResult::parse_complete) does that for any
+    /// method.
+    Given(RawJson),
+    /// The client answered with an error.
     Refused(ErrorObject),
     /// The client did not answer in time.
     TimedOut,
@@ -27,7 +28,6 @@ pub enum Answer {
 
 struct Ask {
     call: CallId,
-    method: Method,
     deadline: Instant,
 }
 
@@ -43,30 +43,19 @@ impl Asks {
         self.open.len()
     }
 
-    pub(super) fn open(&mut self, call: CallId, method: Method, deadline: Instant) -> AskId {
+    pub(super) fn open(&mut self, call: CallId, deadline: Instant) -> AskId {
         let id = AskId(self.minted);
         self.minted += 1;
-        self.open.insert(
-            id,
-            Ask {
-                call,
-                method,
-                deadline,
-            },
-        );
+        self.open.insert(id, Ask { call, deadline });
         id
     }
 
     /// What a response answers, if it answers anything that is open.
     pub(super) fn answer(&mut self, response: Response) -> Option<(AskId, Answer)> {
         let id = AskId::from_wire(response.id.as_ref()?)?;
-        let ask = self.open.remove(&id)?;
+        self.open.remove(&id)?;
         let answer = match response.outcome {
-            // Only a client of the older era is asked, to which `resultType` means nothing.
-            Ok(result) => match ClientResult::parse_complete(&ask.method, &result) {
-                Ok(result) => Answer::Given(result.into()),
-                Err(error) => Answer::Refused(ErrorObject::internal(error.to_string())),
-            },
+            Ok(result) => Answer::Given(result),
             Err(error) => Answer::Refused(error),
         };
         Some((id, answer))

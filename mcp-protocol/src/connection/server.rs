@@ -213,17 +213,16 @@ impl ServerConnection {
         now: Instant,
     ) -> Option<AskId> {
         let open = self.calls.get(call)?;
-        let method = question.method();
         let version = open.caller.version();
         if open.caller.era() == Era::Modern
-            || !open.caller.capabilities().answers(&method)
+            || !open.caller.capabilities().answers(&question.method())
             || self.asks.len() >= self.config.limits.asks
         {
             return None;
         }
         let about = Some(open.id.clone());
         let deadline = after(now, self.config.limits.ask);
-        let ask = self.asks.open(call, method, deadline);
+        let ask = self.asks.open(call, deadline);
         compat::fit_server_request(&mut question, version);
         if let ServerRequest::Elicit(params) = &mut question {
             name_page(params, ask, version);

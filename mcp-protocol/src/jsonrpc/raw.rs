@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::write::RAW;
+use super::write::{RAW, try_write, write};
 use crate::wire::schema;
 
 /// One well-formed JSON value, kept as the text it came as.
@@ -40,7 +40,9 @@ impl RawJson {
     /// When the value cannot be JSON: a map whose keys are not strings, or a
     /// `Serialize` implementation that fails.
     pub fn encode(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
-        serde_json::to_vec(value).map(|text| Self(text.into()))
+        let mut text = Vec::new();
+        try_write(&mut text, value)?;
+        Ok(Self(text.into()))
     }
 
     /// `{}`.
@@ -113,7 +115,9 @@ impl fmt::Display for RawJson {
 
 impl From<serde_json::Value> for RawJson {
     fn from(value: serde_json::Value) -> Self {
-        Self(value.to_string().into())
+        let mut text = Vec::new();
+        write(&mut text, &value);
+        Self(text.into())
     }
 }
 

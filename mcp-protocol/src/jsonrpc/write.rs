@@ -1,12 +1,12 @@
 //! Writes messages as JSON text.
 //!
 //! The same text that serde_json writes, at a fraction of the cost: strings are passed over eight
-//! bytes at a time, and [`RawJson`](super::RawJson) is copied without being read again. Only
-//! what wire types are made of is known here.
+//! bytes at a time, and [`RawJson`](super::RawJson) is copied without being read again.
 
 use serde::Serialize;
 use serde::ser::{
-    Error as _, Impossible, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple, Serializer,
+    Error as _, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
+    SerializeTuple, SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 use serde_json::{Error, Result};
 
@@ -18,11 +18,21 @@ use super::scan::{plain, stops};
 /// outside of it and is not inside, which is none but the one here.
 pub(super) const RAW: &str = "$mcp_protocol::RawJson";
 
-/// Appends a value to `out`.
+/// The names under which serde_json's own types say that a string is JSON already.
+const SERDE_JSON: [&str; 2] = [
+    "$serde_json::private::RawValue",
+    "$serde_json::private::Number",
+];
+
+/// Appends a value of a wire type to `out`.
 pub(super) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    value
-        .serialize(Writer { out, raw: false })
+    try_write(out, value)
         .expect("wire types hold only strings, numbers and JSON, which always encode");
+}
+
+/// Appends a value of any type to `out`; after an error, a part of it.
+pub(super) fn try_write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<()> {
+    value.serialize(Writer { out, raw: false })
 }
 
 fn string(out: &mut Vec<u8>, text: &str) {
@@ -111,18 +121,26 @@ static ESCAPES: [[u8; WORD]; 256] = {
 /// Writes one value.
 struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    /// Whether it is bytes of JSON text.
+    /// Whether it is JSON text, as bytes or as a string.
     raw: bool,
 }
 
 impl<'a> Writer<'a> {
-    fn begin(self, open: u8, close: u8) -> Members<'a> {
+    fn begin(self, open: u8, close: &'static [u8]) -> Members<'a> {
         self.out.push(open);
         Members {
             out: self.out,
             first: true,
             close,
         }
+    }
+
+    /// `{"word":`, and then what `open` opens.
+    fn variant(self, word: &str, open: u8, close: &'static [u8]) -> Members<'a> {
+        self.out.push(b'{');
+        string(self.out, word);
+        self.out.push(b':');
+        self.begin(open, close)
     }
 }
 
@@ -139,11 +157,11 @@ impl<'a> Serializer for Writer<'a> {
     type Error = Error;
     type SerializeSeq = Members<'a>;
     type SerializeTuple = Members<'a>;
-    type SerializeTupleStruct = Impossible<(), Error>;
-    type SerializeTupleVariant = Impossible<(), Error>;
+    type SerializeTupleStruct = Members<'a>;
+    type SerializeTupleVariant = Members<'a>;
     type SerializeMap = Members<'a>;
-    type SerializeStruct = Members<'a>;
-    type SerializeStructVariant = Impossible<(), Error>;
+    type SerializeStruct = Fields<'a>;
+    type SerializeStructVariant = Fields<'a>;
 
     as_serde_json_does! {
         serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64,
@@ -159,13 +177,16 @@ impl<'a> Serializer for Writer<'a> {
     }
 
     fn serialize_str(self, text: &str) -> Result<()> {
-        string(self.out, text);
+        match self.raw {
+            true => self.out.extend_from_slice(text.as_bytes()),
+            false => string(self.out, text),
+        }
         Ok(())
     }
 
     fn serialize_bytes(self, bytes: &[u8]) -> Result<()> {
         if !self.raw {
-            return Err(Error::custom("bytes are no JSON"));
+            return self.collect_seq(bytes);
         }
         self.out.extend_from_slice(bytes);
         Ok(())
@@ -210,53 +231,61 @@ impl<'a> Serializer for Writer<'a> {
         word: &'static str,
         value: &T,
     ) -> Result<()> {
-        let mut members = self.begin(b'{', b'}');
+        let mut members = self.begin(b'{', b"}");
         members.serialize_entry(word, value)?;
         SerializeMap::end(members)
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Members<'a>> {
-        Ok(self.begin(b'[', b']'))
+        Ok(self.begin(b'[', b"]"))
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Members<'a>> {
-        Ok(self.begin(b'[', b']'))
+        Ok(self.begin(b'[', b"]"))
     }
 
-    fn serialize_tuple_struct(
-        self,
-        name: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleStruct> {
-        Err(Error::custom(name))
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Members<'a>> {
+        Ok(self.begin(b'[', b"]"))
     }
 
     fn serialize_tuple_variant(
         self,
-        name: &'static str,
-        _: u32,
         _: &'static str,
+        _: u32,
+        word: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeTupleVariant> {
-        Err(Error::custom(name))
+    ) -> Result<Members<'a>> {
+        Ok(self.variant(word, b'[', b"]}"))
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Members<'a>> {
-        Ok(self.begin(b'{', b'}'))
+        Ok(self.begin(b'{', b"}"))
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members<'a>> {
-        Ok(self.begin(b'{', b'}'))
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'a>> {
+        let raw = SERDE_JSON.contains(&name);
+        let members = match raw {
+            true => Members {
+                out: self.out,
+                first: true,
+                close: b"",
+            },
+            false => self.begin(b'{', b"}"),
+        };
+        Ok(Fields { members, raw })
     }
 
     fn serialize_struct_variant(
         self,
-        name: &'static str,
-        _: u32,
         _: &'static str,
+        _: u32,
+        word: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeStructVariant> {
-        Err(Error::custom(name))
+    ) -> Result<Fields<'a>> {
+        Ok(Fields {
+            members: self.variant(word, b'{', b"}}"),
+            raw: false,
+        })
     }
 
     fn is_human_readable(&self) -> bool {
@@ -268,7 +297,7 @@ impl<'a> Serializer for Writer<'a> {
 struct Members<'a> {
     out: &'a mut Vec<u8>,
     first: bool,
-    close: u8,
+    close: &'static [u8],
 }
 
 impl Members<'_> {
@@ -287,7 +316,7 @@ impl Members<'_> {
     }
 
     fn close(self) -> Result<()> {
-        self.out.push(self.close);
+        self.out.extend_from_slice(self.close);
         Ok(())
     }
 }
@@ -300,8 +329,13 @@ impl SerializeMap for Members<'_> {
         let writer = self.next();
         let begin = writer.out.len();
         key.serialize(writer)?;
-        if self.out.get(begin) != Some(&b'"') {
-            return Err(Error::custom("a name that is not a string"));
+        match self.out.get(begin) {
+            Some(b'"') => {}
+            Some(b't' | b'f' | b'-' | b'0'..=b'9') => {
+                self.out.insert(begin, b'"');
+                self.out.push(b'"');
+            }
+            _ => return Err(Error::custom("key must be a string")),
         }
         self.out.push(b':');
         Ok(())
@@ -316,47 +350,64 @@ impl SerializeMap for Members<'_> {
     }
 }
 
-impl SerializeStruct for Members<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<()> {
-        self.serialize_entry(name, value)
-    }
-
-    fn end(self) -> Result<()> {
-        self.close()
-    }
+/// Writes the members of a struct of Rust's.
+struct Fields<'a> {
+    members: Members<'a>,
+    /// Whether there is one, whose value is JSON text and stands for the whole.
+    raw: bool,
 }
 
-impl SerializeSeq for Members<'_> {
-    type Ok = ();
-    type Error = Error;
+macro_rules! fields {
+    ($($kind:ident)*) => {$(
+        impl $kind for Fields<'_> {
+            type Ok = ();
+            type Error = Error;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        value.serialize(self.next())
-    }
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                name: &'static str,
+                value: &T,
+            ) -> Result<()> {
+                if !self.raw {
+                    self.members.serialize_key(name)?;
+                }
+                value.serialize(Writer {
+                    out: self.members.out,
+                    raw: self.raw,
+                })
+            }
 
-    fn end(self) -> Result<()> {
-        self.close()
-    }
+            fn end(self) -> Result<()> {
+                self.members.close()
+            }
+        }
+    )*};
 }
 
-impl SerializeTuple for Members<'_> {
-    type Ok = ();
-    type Error = Error;
+fields! { SerializeStruct SerializeStructVariant }
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        SerializeSeq::serialize_element(self, value)
-    }
+macro_rules! elements {
+    ($($kind:ident $method:ident)*) => {$(
+        impl $kind for Members<'_> {
+            type Ok = ();
+            type Error = Error;
 
-    fn end(self) -> Result<()> {
-        self.close()
-    }
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+                value.serialize(self.next())
+            }
+
+            fn end(self) -> Result<()> {
+                self.close()
+            }
+        }
+    )*};
+}
+
+elements! {
+    SerializeSeq serialize_element
+    SerializeTuple serialize_element
+    SerializeTupleStruct serialize_field
+    SerializeTupleVariant serialize_field
 }
 
 #[cfg(test)]
@@ -389,9 +440,24 @@ mod tests {
             second: Option<Unit>,
         }
         #[derive(Serialize)]
+        struct Pair(u8, &'static str);
+        #[derive(Serialize)]
+        struct Only(u8);
+        #[derive(Serialize)]
         enum Choice {
             Word,
             Value(u8),
+            Pair(u8, &'static str),
+            Named { first: u8, second: Unit },
+        }
+        struct Octets(&'static [u8]);
+        impl Serialize for Octets {
+            fn serialize<S: Serializer>(
+                &self,
+                serializer: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(self.0)
+            }
         }
 
         agrees(&(true, false, (), None::<u8>, Some(1_u8), 'x'));
@@ -404,13 +470,74 @@ mod tests {
             f64::NAN,
             -0.0,
         ));
-        agrees(&[Choice::Word, Choice::Value(1)]);
+        agrees(&[
+            Choice::Word,
+            Choice::Value(1),
+            Choice::Pair(1, "\""),
+            Choice::Named {
+                first: 1,
+                second: Unit,
+            },
+        ]);
+        agrees(&(Pair(1, "a"), Only(2), Octets(b"\x00a"), Octets(b"")));
         agrees(&Named {
             first: "a",
             second: Some(Unit),
         });
         agrees(&BTreeMap::from([("a", vec![1, 2]), ("b\n", vec![])]));
         agrees(&serde_json::json!({ "a": [{}, [], null, 1.5, "b"], "": {} }));
+    }
+
+    #[test]
+    fn names_are_written_as_serde_json_writes_them() {
+        #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        enum Word {
+            First,
+        }
+
+        agrees(&BTreeMap::from([(-1_i8, 1), (2, 3)]));
+        agrees(&BTreeMap::from([(u128::MAX, ())]));
+        agrees(&BTreeMap::from([(true, 1), (false, 2)]));
+        agrees(&BTreeMap::from([('"', 1)]));
+        agrees(&BTreeMap::from([(Word::First, 1)]));
+    }
+
+    #[test]
+    fn a_name_that_is_no_string_is_refused() {
+        for value in [
+            &BTreeMap::from([((1, 2), 3)]) as &dyn Fails,
+            &BTreeMap::from([((), 3)]),
+            &BTreeMap::from([(None::<bool>, 3)]),
+        ] {
+            value.fails();
+        }
+
+        trait Fails {
+            fn fails(&self);
+        }
+        impl<T: Serialize> Fails for T {
+            fn fails(&self) {
+                serde_json::to_string(self).unwrap_err();
+                try_write(&mut Vec::new(), self).unwrap_err();
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_serde_json_keeps_is_written_as_it_is() {
+        let text = r#"{"a" : [1.00, "\u0041"]}"#;
+        let value: Box<serde_json::value::RawValue> = serde_json::from_str(text).unwrap();
+        assert_eq!(written(&(1, &value)), format!("[1,{text}]"));
+
+        // As the numbers of serde_json are with its feature `arbitrary_precision`.
+        #[derive(Serialize)]
+        #[serde(rename = "$serde_json::private::Number")]
+        struct Number {
+            #[serde(rename = "$serde_json::private::Number")]
+            digits: &'static str,
+        }
+        let number = Number { digits: "1.00" };
+        assert_eq!(written(&[number]), "[1.00]");
     }
 
     #[test]

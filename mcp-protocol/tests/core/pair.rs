@@ -295,7 +295,7 @@ fn asks(pair: &mut Pair) {
         };
         assert_eq!(
             (Some(answered), given),
-            (ask, Answer::Given(declined.into()))
+            (ask, Answer::Given(RawJson::encode(&declined).unwrap()))
         );
     }
     pair.reply(call, answer("asked"));

@@ -534,7 +534,7 @@ fn every_question_is_answered_once() {
         ? ask a nonsense
         < ask nonsense elicitation/create
         > raw {"jsonrpc":"2.0","id":"ask-1","result":{"action":7}}
-        ! answer nonsense refused
+        ! answer nonsense given
         ? ask a late
         < ask late elicitation/create
         ? wait 60000

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcp_protocol::RawJson;
 use serde_json::{Map, Value};
 
 use super::SchemaError;
@@ -202,7 +203,10 @@ impl<'a> Walk<'a> {
             None | Some(Value::Null) => Ok(()),
             Some(Value::Array(names)) if !names.is_empty() && names.iter().all(known) => Ok(()),
             Some(name) if known(name) => Ok(()),
-            Some(other) => self.refuse(format!("JSON has no type {other}")),
+            Some(other) => {
+                let other = RawJson::from(other.clone());
+                self.refuse(format!("JSON has no type {other}"))
+            }
         }
     }
 
@@ -266,6 +270,7 @@ impl<'a> Walk<'a> {
         mut beside: Map<String, Value>,
     ) -> Result<Map<String, Value>, Stop> {
         let Some(pointer) = reference.as_str().and_then(pointer) else {
+            let reference = RawJson::from(reference.clone());
             return self.refuse(format!(
                 "{reference} refers to something outside of this schema"
             ));
