@@ -99,6 +99,7 @@ macro_rules! wire {
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
+            #[inline(never)]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Members;
 
@@ -109,14 +110,13 @@ macro_rules! wire {
                         f.write_str("an object")
                     }
 
-                    #[inline(never)]
                     fn visit_map<A: serde::de::MapAccess<'de>>(
                         self,
                         mut map: A,
                     ) -> Result<$name, A::Error> {
                         $( let mut $field: Option<$type> = None; )*
                         $( let mut $extra = $crate::wire::Extra::default(); )?
-                        while let Some(key) = map.next_key::<$crate::wire::Key<'de>>()? {
+                        while let Some(key) = $crate::wire::next_key(&mut map)? {
                             match key.as_str() {
                                 $( $tag => $crate::wire::wire!(@unknown map, key), )?
                                 $( $key => $crate::wire::wire!(@read $kind map, $field, $type), )*
@@ -228,21 +228,20 @@ macro_rules! wire {
     };
 
     (@read required $map:ident, $field:ident, $type:ty) => {
-        $field = Some($map.next_value()?)
+        $field = Some($crate::wire::next_value(&mut $map)?)
     };
     (@read count $map:ident, $field:ident, $type:ty) => {
-        $field = Some($map.next_value()?)
+        $field = Some($crate::wire::next_value(&mut $map)?)
     };
     (@read integer $map:ident, $field:ident, $type:ty) => {
-        $field = $map
-            .next_value::<Option<$crate::wire::Integer>>()?
+        $field = $crate::wire::next_value::<_, Option<$crate::wire::Integer>>(&mut $map)?
             .and_then(|integer| integer.0)
     };
     (@read nullable $map:ident, $field:ident, $type:ty) => {
-        $field = Some($map.next_value()?)
+        $field = Some($crate::wire::next_value(&mut $map)?)
     };
     (@read $kind:ident $map:ident, $field:ident, $type:ty) => {
-        $field = $map.next_value::<Option<$type>>()?
+        $field = $crate::wire::next_value::<_, Option<$type>>(&mut $map)?
     };
 
     (@take required $field:ident, $key:literal) => {
@@ -255,10 +254,10 @@ macro_rules! wire {
     (@take $kind:ident $field:ident, $key:literal) => { $field };
 
     (@unknown $map:ident, $key:ident) => {{
-        $map.next_value::<serde::de::IgnoredAny>()?;
+        $crate::wire::next_value::<_, serde::de::IgnoredAny>(&mut $map)?;
     }};
     (@unknown $map:ident, $key:ident, $extra:ident) => {
-        $extra.push($key.as_str(), $map.next_value::<$crate::RawJson>()?)
+        $extra.push($key.as_str(), $crate::wire::next_value(&mut $map)?)
     };
 }
 pub(crate) use wire;
@@ -464,6 +463,23 @@ impl<'a> From<Key<'a>> for Cow<'a, str> {
     fn from(key: Key<'a>) -> Self {
         key.0
     }
+}
+
+/// The name of the next member.
+///
+/// Not inlined, and no more is what reads or writes an object or a value: there are so many
+/// objects that a program would mostly consist of this code.
+#[inline(never)]
+pub(crate) fn next_key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Key<'de>>, A::Error> {
+    map.next_key()
+}
+
+/// The value of a member.
+#[inline(never)]
+pub(crate) fn next_value<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
+    map: &mut A,
+) -> Result<T, A::Error> {
+    map.next_value()
 }
 
 /// An array of which most have one element: it has room for no more until there are more.

@@ -156,6 +156,7 @@ fn checked(text: &[u8]) -> &RawValue {
 }
 
 impl<'de> Deserialize<'de> for RawJson {
+    #[inline(never)]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Box::<RawValue>::deserialize(deserializer)?;
         Ok(Self(String::from(Box::<str>::from(value)).into()))
