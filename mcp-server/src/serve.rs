@@ -19,7 +19,6 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::coop::consume_budget;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
-use tower::{Layer, Service};
 use tracing::{Instrument, Span};
 
 use crate::attempt::Attempt;
@@ -27,13 +26,13 @@ use crate::context::Call;
 use crate::custom::Heard;
 use crate::error::{ServeError, ServiceDown};
 use crate::events::{Event, Events};
-use crate::limit::{Limit, LimitFuture, LimitLayer, Share};
+use crate::limit::Share;
 use crate::pace::{Paces, Place};
 use crate::rounds::Rounds;
 use crate::server::{Parts, Stop};
 use crate::span::{CallSpan, ConnectionSpan, id_text};
 use crate::stats::{Connected, Counters};
-use crate::work::{Work, panic_message, result};
+use crate::work::{Work, panic_message};
 
 /// Bytes that are gathered before they are written although more messages are at hand.
 const GATHER: usize = 64 << 10;
@@ -114,7 +113,8 @@ enum Wake {
 struct Driver<R, W> {
     parts: Arc<Parts>,
     connection: ServerConnection,
-    service: Limit,
+    share: Share,
+    rounds: Arc<Rounds>,
     calls: Calls,
     heard: Heard,
     events: Events,
@@ -152,7 +152,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         Self {
             connection: ServerConnection::new(parts.config.clone()),
             heard: Heard::new(parts.handlers.clone(), share.clone(), network),
-            service: LimitLayer::new(share).layer(rounds),
+            share,
+            rounds: Arc::new(rounds),
             calls: Calls::counted_by(parts.counters.clone()),
             events,
             asks: HashMap::new(),
@@ -354,23 +355,24 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     fn start(&mut self, id: CallId, request: Arc<ClientRequest>, caller: Caller, size: usize) {
-        let call = Call::new(id, request, size, caller, self.events.clone());
+        let (slot, full) = match self.share.try_acquire(size) {
+            Ok(slot) => (Some(slot), None),
+            Err(full) => (None, Some(full)),
+        };
+        let call = Call::new(id, request, caller, self.events.clone(), slot);
         let call = Arc::new(call);
         let attempt = Attempt { call: call.clone() };
         let mut span = self.span(id, &attempt);
-        let place = Paces::place(&attempt);
-        match self.service.call(attempt) {
-            LimitFuture::Refused(outcome) => {
-                self.parts.counters.refused();
-                let reply = result(outcome.expect("nobody has taken it"));
-                span.end(Some("busy"), Ok(&reply));
-                self.connection.reply(id, reply);
-            }
-            LimitFuture::Admitted(admitted) => {
-                self.parts.counters.started();
-                self.work(id, Work::new(call, admitted, span), place);
-            }
+        if let Some(full) = full {
+            self.parts.counters.refused();
+            let busy = Err(self.share.refuse(full, &attempt));
+            span.end(Some("busy"), Ok(&busy));
+            return self.connection.reply(id, busy);
         }
+        self.parts.counters.started();
+        let place = Paces::place(&attempt);
+        let running = self.rounds.serve(attempt);
+        self.work(id, Work::new(call, running, span), place);
     }
 
     /// Works on a call: here, if it is likely to be done at once, else in a task of its own.
@@ -379,14 +381,14 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         if paces.is_quick(place) && (!self.within_span || work.has_span()) {
             // Whatever it waits for it learns of by the first poll of its task.
             let mut cx = Context::from_waker(Waker::noop());
-            if let Poll::Ready(end) = paces.poll(place, &mut work, &mut cx) {
+            if let Poll::Ready(end) = paces.poll(place, true, &mut work, &mut cx) {
                 return self.tried(end);
             }
             self.spawn(id, work);
         } else {
             let paces = paces.clone();
             self.spawn(id, async move {
-                let first = poll_fn(|cx| Poll::Ready(paces.poll(place, &mut work, cx)));
+                let first = poll_fn(|cx| Poll::Ready(paces.poll(place, false, &mut work, cx)));
                 match first.await {
                     Poll::Ready(end) => end,
                     Poll::Pending => work.await,
