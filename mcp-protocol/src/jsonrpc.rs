@@ -117,8 +117,7 @@ impl Batch {
         while let Ok(Some(member)) = members.next_element() {
             // Each its own copy, or the one that is kept longest would keep them all.
             let frame = Frame::copy_from_slice(member);
-            let message = Envelope::read(&frame).and_then(|e| e.message(&frame));
-            messages.push(message);
+            messages.push(Message::read(&frame, &frame));
         }
         messages
     }
@@ -192,9 +191,7 @@ impl Incoming {
         }
         let text = trim(frame);
         let read = match text.first() {
-            Some(b'{') => Envelope::read(text)
-                .and_then(|envelope| envelope.message(frame))
-                .map(Self::Message),
+            Some(b'{') => Message::read(text, frame).map(Self::Message),
             Some(b'[') => count_members(text).map(|len| {
                 Self::Batch(Batch {
                     members: RawJson::slice_of(frame, text),
@@ -235,6 +232,15 @@ fn count_members(text: &[u8]) -> Result<usize, BadMessage> {
     Ok(len)
 }
 
+impl Message {
+    /// Reads the text of one message, which is a part of a frame.
+    fn read(text: &[u8], frame: &Frame) -> Result<Self, BadMessage> {
+        let mut envelope = Envelope::default();
+        envelope.read(text)?;
+        envelope.message(frame)
+    }
+}
+
 /// The members of a message, none of them looked at yet.
 #[derive(Default)]
 struct Envelope<'a> {
@@ -256,11 +262,10 @@ struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     /// Takes the members apart. Fails only on what is not JSON, or no object.
-    fn read(text: &'a [u8]) -> Result<Self, BadMessage> {
+    fn read(&mut self, text: &'a [u8]) -> Result<(), BadMessage> {
         if !text.starts_with(b"{") {
             return Err(BadMessage::invalid(None, "the message is not an object"));
         }
-        let mut envelope = Self::default();
         let mut members = Members::of(text);
         while let Some(name) = members.next_name().map_err(BadMessage::parse_error)? {
             let mut outline = Outline::default();
@@ -272,28 +277,28 @@ impl<'a> Envelope<'a> {
             let value = value.map_err(BadMessage::parse_error)?;
             let begin = value.as_ptr().addr() - text.as_ptr().addr();
             let (slot, name) = match &*name {
-                b"jsonrpc" => (&mut envelope.jsonrpc, "jsonrpc"),
-                b"id" => (&mut envelope.id, "id"),
-                b"method" => (&mut envelope.method, "method"),
+                b"jsonrpc" => (&mut self.jsonrpc, "jsonrpc"),
+                b"id" => (&mut self.id, "id"),
+                b"method" => (&mut self.method, "method"),
                 b"params" => {
                     outline.begin_at(begin);
-                    envelope.outline = outline;
-                    (&mut envelope.params, "params")
+                    self.outline = outline;
+                    (&mut self.params, "params")
                 }
                 b"result" => {
                     outline.begin_at(begin);
-                    envelope.result_outline = outline;
-                    (&mut envelope.result, "result")
+                    self.result_outline = outline;
+                    (&mut self.result, "result")
                 }
-                b"error" => (&mut envelope.error, "error"),
+                b"error" => (&mut self.error, "error"),
                 _ => continue,
             };
             if slot.replace(value).is_some() {
-                envelope.repeated = Some(name);
-                envelope.id_repeated |= name == "id";
+                self.repeated = Some(name);
+                self.id_repeated |= name == "id";
             }
         }
-        Ok(envelope)
+        Ok(())
     }
 
     /// Decides what kind of message this is. `frame` is what the text was read from.

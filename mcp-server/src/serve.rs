@@ -104,7 +104,8 @@ impl fmt::Debug for Serving {
 /// All that can wake the driver.
 enum Wake {
     Event(Event),
-    Received(Incoming),
+    /// The connection has received something.
+    Received,
     InputClosed,
     Stop(Stop),
     Deadline,
@@ -202,7 +203,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     fn handle(&mut self, wake: Wake) -> Result<(), ServiceDown> {
         match wake {
             Wake::Event(event) => self.apply(event)?,
-            Wake::Received(incoming) => self.connection.receive(incoming),
+            Wake::Received => {}
             Wake::InputClosed => {
                 self.receiver = None;
                 self.apply_all()?;
@@ -274,12 +275,14 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 if let Incoming::Bad(bad) = &incoming {
                     log_bad(bad, Some(frame.len()));
                 }
-                Wake::Received(incoming)
+                self.connection.receive(incoming);
+                Wake::Received
             }
             Some(Err(TransportError::TooLong { limit })) => {
                 let bad = BadMessage::too_long(limit);
                 log_bad(&bad, None);
-                Wake::Received(Incoming::Bad(bad))
+                self.connection.receive(Incoming::Bad(bad));
+                Wake::Received
             }
             Some(Err(error)) => return Poll::Ready(Err(error)),
             None => Wake::InputClosed,

@@ -326,7 +326,7 @@ impl ServerConnection {
         };
         self.accepted(&caller, &method);
         if is_work(&request) {
-            let call = self.open(id, caller.clone(), batch, Kind::Running);
+            let call = self.open(id, caller.unnamed(), batch, Kind::Running);
             return self.output.push_back(Output::Start {
                 call,
                 request,

@@ -52,9 +52,11 @@ impl Outline {
         self.text(0, params)
     }
 
-    /// The text of `arguments`.
-    pub(crate) fn arguments<'a>(&self, params: &'a [u8]) -> Option<&'a [u8]> {
-        self.text(1, params)
+    /// Where `arguments` stand.
+    pub(crate) fn arguments(&self, params: &[u8]) -> Option<Range<usize>> {
+        self.text(1, params)?;
+        let place = &self.places[1];
+        Some(place.start as usize..place.end as usize)
     }
 
     /// The text of `content`.
@@ -113,7 +115,8 @@ mod tests {
         };
         let (method, params) = (request.method, request.params);
         let mut last = LastMeta::default();
-        let quick = ClientRequest::outlined(&method, params.as_ref(), &request.outline, &mut last);
+        let quick =
+            ClientRequest::outlined(&method, &mut params.clone(), &request.outline, &mut last);
         let quick = quick.map(Arc::unwrap_or_clone);
         (quick, ClientRequest::parse(method, params).ok())
     }
