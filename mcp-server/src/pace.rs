@@ -8,10 +8,8 @@
 //! have paid that back. Over time, the calls of a connection wait no more than [`SHARE`] for one
 //! another, however rarely a tool blocks.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use crate::attempt::Attempt;
@@ -50,15 +48,14 @@ impl Paces {
 
     /// Polls a call for the first time, and notes how long that took: `here`, where messages are
     /// read, or in a task.
-    pub(crate) fn poll<F: Future + Unpin>(
+    pub(crate) fn poll<T>(
         &self,
         place: Place,
         here: bool,
-        call: &mut F,
-        cx: &mut Context<'_>,
-    ) -> Poll<F::Output> {
+        poll: impl FnOnce() -> Poll<T>,
+    ) -> Poll<T> {
         let begun = Instant::now();
-        let polled = Pin::new(call).poll(cx);
+        let polled = poll();
         self.note(place, here, polled.is_ready(), begun.elapsed());
         polled
     }

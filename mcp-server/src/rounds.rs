@@ -85,7 +85,7 @@ impl Rounds {
         }
     }
 
-    pub(crate) fn serve(self: &Arc<Self>, attempt: Attempt) -> Running {
+    pub(crate) fn serve(&self, attempt: Attempt) -> Running {
         let begun = match is_modern(&attempt) {
             true => begin(&attempt, &self.rules, self.principal.as_deref()),
             false => Ok(()),
@@ -94,10 +94,7 @@ impl Rounds {
             Ok(()) => self.next.serve(attempt),
             Err(error) => Box::pin(async move { Ok(Outcome::Refused(error)) }),
         };
-        Running {
-            rounds: self.clone(),
-            attempt: running,
-        }
+        Running(running)
     }
 
     /// Asks a legacy client and runs the attempt again, as often as it needs more.
@@ -281,28 +278,26 @@ fn is_modern(attempt: &Attempt) -> bool {
 /// An attempt, and what becomes of it if it needs something.
 ///
 /// Not boxed: nearly every call is one attempt and needs no more than its handler's future.
-pub(crate) struct Running {
-    rounds: Arc<Rounds>,
-    attempt: Serving,
-}
+pub(crate) struct Running(Serving);
 
 impl Running {
     /// Goes on with the call, which is always the same one.
     pub(crate) fn poll(
         &mut self,
+        rounds: &Arc<Rounds>,
         call: &Arc<Call>,
         cx: &mut TaskContext<'_>,
     ) -> Poll<Result<Outcome, BoxError>> {
         loop {
-            let needs = match ready!(self.attempt.as_mut().poll(cx)) {
+            let needs = match ready!(self.0.as_mut().poll(cx)) {
                 Ok(Outcome::Needs(needs)) => needs,
                 outcome => return Poll::Ready(outcome),
             };
             let attempt = Attempt { call: call.clone() };
             if is_modern(&attempt) {
-                return Poll::Ready(Ok(self.rounds.tell(&attempt, needs)));
+                return Poll::Ready(Ok(rounds.tell(&attempt, needs)));
             }
-            self.attempt = Box::pin(self.rounds.clone().ask(attempt, needs));
+            self.0 = Box::pin(rounds.clone().ask(attempt, needs));
         }
     }
 }

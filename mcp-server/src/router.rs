@@ -42,9 +42,7 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                     answered(self.tools.list(params, size), ServerResult::ListTools)
                 }
                 ClientRequest::CallTool(params) => match self.tools.find(params) {
-                    Ok((tool, arguments)) => {
-                        tool.call(arguments, cx).await.map(ServerResult::CallTool)
-                    }
+                    Ok((tool, arguments)) => tool.call(arguments, cx).await,
                     Err(unknown) => Err(unknown),
                 },
                 ClientRequest::ListResources(params) => answered(
@@ -59,7 +57,7 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                     .resources
                     .read(params, cx.clone())
                     .await
-                    .map(ServerResult::ReadResource),
+                    .map(|read| ServerResult::ReadResource(read).into()),
                 ClientRequest::ListPrompts(params) => {
                     answered(self.prompts.list(params, size), ServerResult::ListPrompts)
                 }
@@ -67,7 +65,7 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                     .prompts
                     .get(params, cx.clone())
                     .await
-                    .map(ServerResult::GetPrompt),
+                    .map(|got| ServerResult::GetPrompt(got).into()),
                 ClientRequest::Complete(params) => answered(
                     self.complete(params, cx.clone()).await,
                     ServerResult::Complete,
@@ -82,7 +80,7 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                 request => Err(unknown(&request.method())),
             };
             match result {
-                Ok(result) => Ok(Outcome::Done(result.into())),
+                Ok(result) => Ok(Outcome::Done(result)),
                 Err(error) => error.into_outcome(),
             }
         })
@@ -92,8 +90,11 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
 fn answered<T>(
     result: Result<T, ErrorObject>,
     of: fn(T) -> ServerResult,
-) -> Result<ServerResult, ToolError> {
-    result.map(of).map_err(ToolError::refused)
+) -> Result<Box<ServerResult>, ToolError> {
+    match result {
+        Ok(result) => Ok(of(result).into()),
+        Err(error) => Err(ToolError::refused(error)),
+    }
 }
 
 fn unknown(method: &mcp_protocol::Method) -> ToolError {

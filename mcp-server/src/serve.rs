@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
@@ -350,7 +351,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                         let _ = to.send(answer);
                     }
                 }
-                Output::Heard(notification) => self.heard.hear(notification),
+                Output::Heard(notification) => self.heard.hear(*notification),
                 Output::Close { cut_off } => return Some(End { cut_off }),
             }
         }
@@ -381,23 +382,24 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     /// Works on a call: here, if it is likely to be done at once, else in a task of its own.
     fn work(&mut self, id: CallId, mut work: Work, place: Place) {
         let paces = &self.parts.paces;
-        if paces.is_quick(place) && (!self.within_span || work.has_span()) {
+        let tried = paces.is_quick(place) && (!self.within_span || work.has_span());
+        if tried {
             // Whatever it waits for it learns of by the first poll of its task.
             let mut cx = Context::from_waker(Waker::noop());
-            if let Poll::Ready(end) = paces.poll(place, true, &mut work, &mut cx) {
+            let polled = paces.poll(place, true, || work.poll(&self.rounds, &mut cx));
+            if let Poll::Ready(end) = polled {
                 return self.tried(end);
             }
-            self.spawn(id, work);
-        } else {
-            let paces = paces.clone();
-            self.spawn(id, async move {
-                let first = poll_fn(|cx| Poll::Ready(paces.poll(place, false, &mut work, cx)));
-                match first.await {
-                    Poll::Ready(end) => end,
-                    Poll::Pending => work.await,
-                }
-            });
         }
+        let (paces, rounds) = (paces.clone(), self.rounds.clone());
+        let mut first = !tried;
+        let work = poll_fn(move |cx| match mem::take(&mut first) {
+            true => paces.poll(place, false, || work.poll(&rounds, cx)),
+            false => work.poll(&rounds, cx),
+        });
+        let events = self.events.clone();
+        let task = tokio::spawn(async move { events.push(work.await) });
+        self.calls.tasks.insert(id, task.abort_handle());
     }
 
     fn tried(&mut self, end: Event) {
@@ -413,12 +415,6 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 self.events.push(end);
             }
         }
-    }
-
-    fn spawn(&mut self, id: CallId, work: impl Future<Output = Event> + Send + 'static) {
-        let events = self.events.clone();
-        let task = tokio::spawn(async move { events.push(work.await) });
-        self.calls.tasks.insert(id, task.abort_handle());
     }
 
     fn span(&self, id: CallId, attempt: &Attempt) -> CallSpan {

@@ -15,7 +15,7 @@ use crate::attempt::Outcome;
 use crate::context::Call;
 use crate::error::{self, ServiceDown};
 use crate::events::Event;
-use crate::rounds::Running;
+use crate::rounds::{Rounds, Running};
 use crate::span::CallSpan;
 
 /// The work on one call. Gives the last event of the call.
@@ -36,14 +36,11 @@ impl Work {
     pub(crate) fn has_span(&self) -> bool {
         self.caught.span.is_seen()
     }
-}
 
-impl Future for Work {
-    type Output = Event;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Event> {
-        let Self { caught, call } = &mut *self;
-        let done = ready!(caught.poll_with(|running| running.poll(&call.call, cx)));
+    /// Goes on with it, by the rounds of its connection.
+    pub(crate) fn poll(&mut self, rounds: &Arc<Rounds>, cx: &mut Context<'_>) -> Poll<Event> {
+        let Self { caught, call } = self;
+        let done = ready!(caught.poll_with(|running| running.poll(rounds, &call.call, cx)));
         // Before the outcome can be seen: whoever reacts to a reply must not be refused for
         // the slot that this very call held.
         call.release();

@@ -48,7 +48,7 @@ pub enum Output {
     /// A question has been answered, as every question is, once.
     Answer(AskId, Answer),
     /// The client has notified this side of something that the connection does not deal with.
-    Heard(ClientNotification),
+    Heard(Box<ClientNotification>),
     /// Nothing more will come. Flush what was sent and end.
     Close {
         /// How many calls were cut off because their time was up.
@@ -469,7 +469,7 @@ impl ServerConnection {
                     self.cancel(call);
                 }
             }
-            Ok(notification) => self.output.push_back(Output::Heard(notification)),
+            Ok(notification) => self.output.push_back(Output::Heard(notification.into())),
             Err(_) => {}
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_protocol::tool::{ArgumentError, header_arguments, is_name};
 use mcp_protocol::types::{self, CallToolParams, CallToolResult, ListToolsResult, PaginatedParams};
-use mcp_protocol::{ErrorObject, RawJson};
+use mcp_protocol::{ErrorObject, RawJson, ServerResult};
 
 use crate::context::Context;
 use crate::error::{BuildError, Kind, ToolError};
@@ -158,17 +158,20 @@ impl<S: Send + Sync + 'static> Registered<S> {
         &self,
         arguments: RawJson,
         cx: Context<S>,
-    ) -> Result<CallToolResult, ToolError> {
+    ) -> Result<Box<ServerResult>, ToolError> {
+        let boxed = |result| Ok(Box::new(ServerResult::CallTool(result)));
         if let Some(validate) = &self.input {
             if let Err(error) = validate(&arguments, &|| self.tool.read(&arguments)) {
-                return Ok(tool::misfit(&self.name, &error));
+                return boxed(tool::misfit(&self.name, &error));
             }
         }
         match self.tool.call(arguments, cx).await {
-            Ok(result) => {
-                output::finish(&self.name, self.output.as_ref(), result).map_err(ToolError::refused)
+            Ok(mut result) => {
+                output::finish(&self.name, self.output.as_ref(), &mut result)
+                    .map_err(ToolError::refused)?;
+                boxed(result)
             }
-            Err(ToolError(Kind::Failed(message))) => Ok(CallToolResult::error(message)),
+            Err(ToolError(Kind::Failed(message))) => boxed(CallToolResult::error(message)),
             Err(error) => Err(error),
         }
     }
