@@ -117,7 +117,7 @@ impl Batch {
         while let Ok(Some(member)) = members.next_element() {
             // Each its own copy, or the one that is kept longest would keep them all.
             let frame = Frame::copy_from_slice(member);
-            messages.push(Message::read(&frame, &frame));
+            messages.push(Message::read(&frame, &frame, b""));
         }
         messages
     }
@@ -180,6 +180,12 @@ impl Incoming {
     /// Reads one frame. Every input gives a value: what is wrong with a frame is part of it.
     #[must_use]
     pub fn parse(frame: &Frame) -> Self {
+        Self::parse_after(frame, b"")
+    }
+
+    /// The same, of a peer whose parameters had this `_meta` the last time: an object, or
+    /// nothing. It is not looked through again.
+    pub(crate) fn parse_after(frame: &Frame, meta: &[u8]) -> Self {
         // Most messages are ASCII, which is quicker to see than that they are UTF-8.
         if !frame.is_ascii() {
             if let Err(error) = std::str::from_utf8(frame) {
@@ -191,7 +197,7 @@ impl Incoming {
         }
         let text = trim(frame);
         let read = match text.first() {
-            Some(b'{') => Message::read(text, frame).map(Self::Message),
+            Some(b'{') => Message::read(text, frame, meta).map(Self::Message),
             Some(b'[') => count_members(text).map(|len| {
                 Self::Batch(Batch {
                     members: RawJson::slice_of(frame, text),
@@ -234,9 +240,9 @@ fn count_members(text: &[u8]) -> Result<usize, BadMessage> {
 
 impl Message {
     /// Reads the text of one message, which is a part of a frame.
-    fn read(text: &[u8], frame: &Frame) -> Result<Self, BadMessage> {
+    fn read(text: &[u8], frame: &Frame, meta: &[u8]) -> Result<Self, BadMessage> {
         let mut envelope = Envelope::default();
-        envelope.read(text)?;
+        envelope.read(text, meta)?;
         envelope.message(frame)
     }
 }
@@ -262,7 +268,7 @@ struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     /// Takes the members apart. Fails only on what is not JSON, or no object.
-    fn read(&mut self, text: &'a [u8]) -> Result<(), BadMessage> {
+    fn read(&mut self, text: &'a [u8], meta: &[u8]) -> Result<(), BadMessage> {
         if !text.starts_with(b"{") {
             return Err(BadMessage::invalid(None, "the message is not an object"));
         }
@@ -270,8 +276,8 @@ impl<'a> Envelope<'a> {
         while let Some(name) = members.next_name().map_err(BadMessage::parse_error)? {
             let mut outline = Outline::default();
             let value = match &*name {
-                b"params" => members.outlined(|name, place| outline.see(PARAMS, name, place)),
-                b"result" => members.outlined(|name, place| outline.see(RESULT, name, place)),
+                b"params" => members.outlined(meta, |name, place| outline.see(PARAMS, name, place)),
+                b"result" => members.outlined(b"", |name, place| outline.see(RESULT, name, place)),
                 _ => members.value(),
             };
             let value = value.map_err(BadMessage::parse_error)?;

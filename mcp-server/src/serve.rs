@@ -272,7 +272,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         };
         Poll::Ready(Ok(match ready!(receiver.poll_receive(cx)) {
             Some(Ok(frame)) => {
-                let incoming = Incoming::parse(&frame);
+                let incoming = self.connection.parse(&frame);
                 if let Incoming::Bad(bad) = &incoming {
                     log_bad(bad, Some(frame.len()));
                 }

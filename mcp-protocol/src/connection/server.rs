@@ -18,7 +18,7 @@ use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
 use crate::compat;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{
-    Batch, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
+    Batch, Frame, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
 };
 use crate::meta::{LastMeta, NotificationMeta, ResultMeta};
 use crate::methods::{
@@ -101,6 +101,13 @@ impl ServerConnection {
             phase: Phase::Open,
             output: VecDeque::new(),
         }
+    }
+
+    /// Reads a frame, to be [received](Self::receive): as [`Incoming::parse`] does, and sooner
+    /// where the client says of itself what it has said before.
+    #[must_use]
+    pub fn parse(&self, frame: &Frame) -> Incoming {
+        Incoming::parse_after(frame, self.meta.text())
     }
 
     /// The client has sent something.

@@ -141,6 +141,30 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_request_is_the_same_whatever_was_the_last_meta() {
+        let metas = ["{}", r#"{"x":1}"#, r#"{"x":1,"y":"}"}"#, "1", ""];
+        for params in [
+            r#"{"name":"a","_meta":{"x":1}}"#,
+            r#"{"_meta": {"x":1} ,"name":"a"}"#,
+            r#"{"_meta":{"x":1},"_meta":{"x":1,"y":"}"}}"#,
+            r#"{"name":{"_meta":{"x":1}},"_meta":12}"#,
+            r#"{"_meta":{"x":1}}}"#,
+            r#"{"_meta":{"x":1}x}"#,
+            r#"{"_meta":{"x":1}"#,
+            r#"{"_meta":{}{}}"#,
+            r#"{"_meta":{"x":1 }}"#,
+            r#"{"_meta":"#,
+        ] {
+            let frame = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params}}}"#);
+            let frame = Frame::from(frame);
+            for meta in metas {
+                let read = Incoming::parse_after(&frame, meta.as_bytes());
+                assert_eq!(read, Incoming::parse(&frame), "{meta} {params}");
+            }
+        }
+    }
+
     /// The same of a result of `tools/call`.
     fn results(result: &str) -> (Option<ServerResult>, Option<ServerResult>) {
         let frame =
