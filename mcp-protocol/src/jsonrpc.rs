@@ -117,8 +117,7 @@ impl Batch {
         while let Ok(Some(member)) = members.next_element() {
             // Each its own copy, or the one that is kept longest would keep them all.
             let frame = Frame::copy_from_slice(member);
-            let message = Envelope::read(&frame).and_then(|e| e.message(&frame));
-            messages.push(message);
+            messages.push(Message::read(&frame, &frame, b""));
         }
         messages
     }
@@ -181,6 +180,12 @@ impl Incoming {
     /// Reads one frame. Every input gives a value: what is wrong with a frame is part of it.
     #[must_use]
     pub fn parse(frame: &Frame) -> Self {
+        Self::parse_after(frame, b"")
+    }
+
+    /// The same, of a peer whose parameters had this `_meta` the last time: an object, or
+    /// nothing. It is not looked through again.
+    pub(crate) fn parse_after(frame: &Frame, meta: &[u8]) -> Self {
         // Most messages are ASCII, which is quicker to see than that they are UTF-8.
         if !frame.is_ascii() {
             if let Err(error) = std::str::from_utf8(frame) {
@@ -192,9 +197,7 @@ impl Incoming {
         }
         let text = trim(frame);
         let read = match text.first() {
-            Some(b'{') => Envelope::read(text)
-                .and_then(|envelope| envelope.message(frame))
-                .map(Self::Message),
+            Some(b'{') => Message::read(text, frame, meta).map(Self::Message),
             Some(b'[') => count_members(text).map(|len| {
                 Self::Batch(Batch {
                     members: RawJson::slice_of(frame, text),
@@ -235,6 +238,15 @@ fn count_members(text: &[u8]) -> Result<usize, BadMessage> {
     Ok(len)
 }
 
+impl Message {
+    /// Reads the text of one message, which is a part of a frame.
+    fn read(text: &[u8], frame: &Frame, meta: &[u8]) -> Result<Self, BadMessage> {
+        let mut envelope = Envelope::default();
+        envelope.read(text, meta)?;
+        envelope.message(frame)
+    }
+}
+
 /// The members of a message, none of them looked at yet.
 #[derive(Default)]
 struct Envelope<'a> {
@@ -256,44 +268,43 @@ struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     /// Takes the members apart. Fails only on what is not JSON, or no object.
-    fn read(text: &'a [u8]) -> Result<Self, BadMessage> {
+    fn read(&mut self, text: &'a [u8], meta: &[u8]) -> Result<(), BadMessage> {
         if !text.starts_with(b"{") {
             return Err(BadMessage::invalid(None, "the message is not an object"));
         }
-        let mut envelope = Self::default();
         let mut members = Members::of(text);
         while let Some(name) = members.next_name().map_err(BadMessage::parse_error)? {
             let mut outline = Outline::default();
             let value = match &*name {
-                b"params" => members.outlined(|name, place| outline.see(PARAMS, name, place)),
-                b"result" => members.outlined(|name, place| outline.see(RESULT, name, place)),
+                b"params" => members.outlined(meta, |name, place| outline.see(PARAMS, name, place)),
+                b"result" => members.outlined(b"", |name, place| outline.see(RESULT, name, place)),
                 _ => members.value(),
             };
             let value = value.map_err(BadMessage::parse_error)?;
             let begin = value.as_ptr().addr() - text.as_ptr().addr();
             let (slot, name) = match &*name {
-                b"jsonrpc" => (&mut envelope.jsonrpc, "jsonrpc"),
-                b"id" => (&mut envelope.id, "id"),
-                b"method" => (&mut envelope.method, "method"),
+                b"jsonrpc" => (&mut self.jsonrpc, "jsonrpc"),
+                b"id" => (&mut self.id, "id"),
+                b"method" => (&mut self.method, "method"),
                 b"params" => {
                     outline.begin_at(begin);
-                    envelope.outline = outline;
-                    (&mut envelope.params, "params")
+                    self.outline = outline;
+                    (&mut self.params, "params")
                 }
                 b"result" => {
                     outline.begin_at(begin);
-                    envelope.result_outline = outline;
-                    (&mut envelope.result, "result")
+                    self.result_outline = outline;
+                    (&mut self.result, "result")
                 }
-                b"error" => (&mut envelope.error, "error"),
+                b"error" => (&mut self.error, "error"),
                 _ => continue,
             };
             if slot.replace(value).is_some() {
-                envelope.repeated = Some(name);
-                envelope.id_repeated |= name == "id";
+                self.repeated = Some(name);
+                self.id_repeated |= name == "id";
             }
         }
-        Ok(envelope)
+        Ok(())
     }
 
     /// Decides what kind of message this is. `frame` is what the text was read from.

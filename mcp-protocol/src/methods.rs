@@ -105,12 +105,11 @@ macro_rules! methods {
             }
         }
 
-        impl From<&str> for Method {
-            fn from(name: &str) -> Self {
-                match name {
-                    $( $name => Self::$method, )*
-                    _ => Self::Other(name.into()),
-                }
+        impl Method {
+            /// One that is in the table.
+            fn known(name: &[u8]) -> Option<Self> {
+                $( if name == $name.as_bytes() { return Some(Self::$method); } )*
+                None
             }
         }
     };
@@ -333,10 +332,7 @@ impl Method {
     /// Reads a JSON text. The name of a known method needs no escapes.
     pub(crate) fn read(literal: &[u8]) -> Option<Self> {
         let name = literal.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        match std::str::from_utf8(name).ok()?.into() {
-            Self::Other(_) => serde_json::from_slice(literal).ok(),
-            known => Some(known),
-        }
+        Self::known(name).or_else(|| serde_json::from_slice(literal).ok())
     }
 
     /// Whether an application can have a method of this name: one that neither the
@@ -352,6 +348,12 @@ impl Method {
             self,
             Self::CallTool | Self::GetPrompt | Self::ReadResource | Self::Other(_)
         )
+    }
+}
+
+impl From<&str> for Method {
+    fn from(name: &str) -> Self {
+        Self::known(name.as_bytes()).unwrap_or_else(|| Self::Other(name.into()))
     }
 }
 
@@ -424,14 +426,14 @@ impl ClientRequest {
     /// and handed on from one to the next.
     pub(crate) fn outlined(
         method: &Method,
-        params: Option<&RawJson>,
+        params: &mut Option<RawJson>,
         outline: &Outline,
         last: &mut LastMeta,
     ) -> Option<Arc<Self>> {
-        if outline.others || !params.is_none_or(RawJson::is_object) {
+        if outline.others || !params.as_ref().is_none_or(RawJson::is_object) {
             return None;
         }
-        let whole = params.map_or(&[][..], RawJson::as_bytes);
+        let whole = params.as_ref().map_or(&[][..], RawJson::as_bytes);
         let (name, arguments) = (outline.name(whole), outline.arguments(whole));
         let meta = match outline.meta(whole) {
             Some(text) => Some(last.read(text)?),
@@ -440,8 +442,7 @@ impl ClientRequest {
         match (method, name) {
             (Method::CallTool, Some(name)) => {
                 let name = string(name)?;
-                let slice = |text| Some(RawJson::slice_of(params?.bytes(), text));
-                let arguments = arguments.and_then(slice);
+                let arguments = arguments.and_then(|place| Some(params.take()?.cut(place)));
                 Some(Arc::new(Self::CallTool(CallToolParams {
                     arguments,
                     meta,

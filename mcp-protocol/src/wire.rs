@@ -549,7 +549,9 @@ impl<'de, A: MapAccess<'de>> Tagged<A> {
     ) -> Result<RawJson, A::Error> {
         let mut members = Extra::default();
         members.push(self.tag, RawJson::from(serde_json::Value::from(word)));
-        members.0.extend(before);
+        for (key, value) in before {
+            members.push(&key, value);
+        }
         while let Some((key, value)) = self.next_entry::<Key<'de>, RawJson>()? {
             members.push(key.as_str(), value);
         }
@@ -595,47 +597,65 @@ impl<'de> Deserialize<'de> for Integer {
 /// They are written back as they were, so that a proxy loses nothing. Read by itself it is the
 /// members of any object.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Extra(Vec<(Box<str>, RawJson)>);
+pub struct Extra(Option<Members>);
+
+/// At least one. In a box, as nearly every object has none and there are many of them.
+#[expect(
+    clippy::box_collection,
+    reason = "it has to be small where it is not there"
+)]
+type Members = Box<Vec<(Box<str>, RawJson)>>;
 
 impl Extra {
+    fn members(&self) -> &[(Box<str>, RawJson)] {
+        self.0.as_deref().map_or(&[], Vec::as_slice)
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// The value of a member.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&RawJson> {
-        self.0
-            .iter()
+        let mut members = self.members().iter();
+        members
             .rfind(|(known, _)| **known == *key)
             .map(|(_, value)| value)
     }
 
     /// Sets a member, replacing the one of that name.
     pub fn insert(&mut self, key: &str, value: RawJson) {
-        match self.0.iter_mut().rfind(|(known, _)| **known == *key) {
+        let mut members = self.0.iter_mut().flat_map(|members| members.iter_mut());
+        match members.rfind(|(known, _)| **known == *key) {
             Some((_, old)) => *old = value,
-            None => self.0.push((key.into(), value)),
+            None => self.push(key, value),
         }
     }
 
     /// Adds a member without looking for one of that name, which would make reading quadratic.
     pub(crate) fn push(&mut self, key: &str, value: RawJson) {
-        self.0.push((key.into(), value));
+        let members = self.0.get_or_insert_default();
+        members.push((key.into(), value));
     }
 
     /// Removes a member.
     pub fn remove(&mut self, key: &str) -> Option<RawJson> {
-        let value = self.get(key).cloned();
-        self.0.retain(|(known, _)| **known != *key);
-        value
+        let value = self.get(key).cloned()?;
+        let members = self.0.get_or_insert_default();
+        members.retain(|(known, _)| **known != *key);
+        if members.is_empty() {
+            self.0 = None;
+        }
+        Some(value)
     }
 
     /// All members, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.0.iter().map(|(key, value)| (&**key, value))
+        let members = self.members().iter();
+        members.map(|(key, value)| (&**key, value))
     }
 
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {

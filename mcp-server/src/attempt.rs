@@ -139,6 +139,10 @@ where
 }
 
 impl Next {
+    pub(crate) fn serve(&self, attempt: Attempt) -> Serving {
+        self.0.clone().serve(attempt)
+    }
+
     pub(crate) fn innermost(service: Arc<impl Serve + 'static>) -> Self {
         Self(service)
     }
@@ -169,6 +173,6 @@ impl Service<Attempt> for Next {
     }
 
     fn call(&mut self, attempt: Attempt) -> Serving {
-        self.0.clone().serve(attempt)
+        self.serve(attempt)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mcp_protocol::connection::{Answer, CallId, Caller, LogMessage, Progress};
 use mcp_protocol::types::{ClientCapabilities, LoggingLevel};
@@ -128,7 +128,7 @@ impl<S> Context<S> {
             return;
         }
         match RawJson::encode(&value) {
-            Ok(value) => lock(&self.call.unsent).meta.insert(name, value),
+            Ok(value) => self.call.unsent.get().meta.insert(name, value),
             Err(error) => tracing::warn!(name, %error, "a value in `_meta` cannot be JSON"),
         }
     }
@@ -282,15 +282,13 @@ impl<S> Context<S> {
 pub(crate) struct Call {
     id: CallId,
     request: Arc<ClientRequest>,
-    /// Bytes that the request keeps in memory.
-    size: usize,
     caller: Caller,
     events: Events,
-    unsent: Mutex<Unsent>,
+    unsent: Rare<Unsent>,
     /// What the user has answered so far.
-    answers: Mutex<Answers>,
-    /// What the call holds of the calls in flight, from when it is admitted until it ends.
-    slot: Mutex<Held>,
+    answers: Rare<Answers>,
+    /// What the call holds of the calls in flight until it ends, if it was admitted.
+    slot: Option<Slot>,
     cancelled: Flag,
 }
 
@@ -298,29 +296,24 @@ impl Call {
     pub(crate) fn new(
         id: CallId,
         request: Arc<ClientRequest>,
-        size: usize,
         caller: Caller,
         events: Events,
+        slot: Option<Slot>,
     ) -> Self {
         Self {
             id,
             request,
-            size,
             caller,
             events,
-            unsent: Mutex::default(),
-            answers: Mutex::default(),
-            slot: Mutex::default(),
+            unsent: Rare::default(),
+            answers: Rare::default(),
+            slot,
             cancelled: Flag::default(),
         }
     }
 
     pub(crate) fn request(&self) -> &ClientRequest {
         &self.request
-    }
-
-    pub(crate) fn size(&self) -> usize {
-        self.size
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -335,7 +328,9 @@ impl Call {
 
     /// Drops what was added to the result.
     pub(crate) fn forget_meta(&self) {
-        lock(&self.unsent).meta = Extra::default();
+        if let Some(mut unsent) = self.unsent.known() {
+            unsent.meta = Extra::default();
+        }
     }
 
     pub(crate) fn cancel(&self) {
@@ -343,7 +338,7 @@ impl Call {
     }
 
     pub(crate) fn answers(&self) -> MutexGuard<'_, Answers> {
-        lock(&self.answers)
+        self.answers.get()
     }
 
     /// Asks a legacy client; the answer comes by the receiver.
@@ -353,31 +348,23 @@ impl Call {
         answer
     }
 
-    /// Holds a slot until it has been [released](Self::release).
-    pub(crate) fn hold(&self, slot: Slot) {
-        *lock(&self.slot) = Held {
-            slot: Some(slot),
-            holders: 1,
-        };
-    }
-
     /// Holds the slot once more, for work that may outlive the call's task.
     pub(crate) fn hold_on(&self) {
-        lock(&self.slot).holders += 1;
+        if let Some(slot) = &self.slot {
+            slot.hold_on();
+        }
     }
 
     /// Gives the slot back, if nobody else holds it.
     pub(crate) fn release(&self) {
-        let mut held = lock(&self.slot);
-        held.holders = held.holders.saturating_sub(1);
-        if held.holders == 0 {
-            held.slot = None;
+        if let Some(slot) = &self.slot {
+            slot.release();
         }
     }
 
     fn report(&self, report: Progress) {
         // Locked meanwhile, so that of two reports the older cannot overtake the newer.
-        let mut unsent = lock(&self.unsent);
+        let mut unsent = self.unsent.get();
         let sent = self.events.try_push(Event::Progress(self.id, report));
         unsent.report = match sent {
             Err(Event::Progress(_, report)) => Some(report),
@@ -390,12 +377,14 @@ impl Call {
         &self,
         mut outcome: Result<Result<Box<ServerResult>, ErrorObject>, ServiceDown>,
     ) -> Event {
-        let Unsent { report, meta } = std::mem::take(&mut *lock(&self.unsent));
-        if let Some(report) = report {
-            self.events.push(Event::Progress(self.id, report));
-        }
-        if let Ok(Ok(result)) = &mut outcome {
-            add_meta(result, &meta);
+        if let Some(mut unsent) = self.unsent.known() {
+            let Unsent { report, meta } = std::mem::take(&mut *unsent);
+            if let Some(report) = report {
+                self.events.push(Event::Progress(self.id, report));
+            }
+            if let Ok(Ok(result)) = &mut outcome {
+                add_meta(result, &meta);
+            }
         }
         match outcome {
             Ok(outcome) => Event::Done(self.id, outcome),
@@ -493,14 +482,27 @@ fn add_meta(result: &mut ServerResult, members: &Extra) {
     });
 }
 
-/// A slot, and how many need it.
-#[derive(Default)]
-struct Held {
-    slot: Option<Slot>,
-    holders: usize,
+/// What most calls never need, and have no room for until they do.
+struct Rare<T>(OnceLock<Box<Mutex<T>>>);
+
+impl<T> Default for Rare<T> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
 }
 
 /// Nothing panics while it holds one of these locks.
+impl<T: Default> Rare<T> {
+    fn get(&self) -> MutexGuard<'_, T> {
+        lock(self.0.get_or_init(Box::default))
+    }
+
+    /// If it has ever been needed.
+    fn known(&self) -> Option<MutexGuard<'_, T>> {
+        self.0.get().map(|mutex| lock(mutex))
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

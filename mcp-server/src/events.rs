@@ -4,6 +4,7 @@
 //! report could arrive after the reply that it was made before.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
@@ -38,16 +39,24 @@ const CHANGES: usize = 64;
 
 /// The queue. Clones are the same queue; none of its methods waits.
 #[derive(Clone, Default)]
-pub(crate) struct Events(Arc<Mutex<Queue>>);
+pub(crate) struct Events(Arc<Shared>);
 
 /// A queue that may be gone.
 #[derive(Debug)]
-pub(crate) struct WeakEvents(Weak<Mutex<Queue>>);
+pub(crate) struct WeakEvents(Weak<Shared>);
 
 impl WeakEvents {
     pub(crate) fn upgrade(&self) -> Option<Events> {
         self.0.upgrade().map(Events)
     }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Whether the queue is empty, and the driver will be woken when it is not any more. It
+    /// looks here before each message, and a lock would cost more.
+    idle: AtomicBool,
+    queue: Mutex<Queue>,
 }
 
 #[derive(Default)]
@@ -63,7 +72,7 @@ impl Events {
     pub(crate) fn push(&self, event: Event) {
         let mut queue = self.lock();
         queue.waiting.push_back(event);
-        wake(queue);
+        self.wake(queue);
     }
 
     /// Adds a change, unless it is waiting to be told already.
@@ -78,7 +87,7 @@ impl Events {
         } else {
             queue.changes.push_back(change.clone());
         }
-        wake(queue);
+        self.wake(queue);
     }
 
     pub(crate) fn downgrade(&self) -> WeakEvents {
@@ -94,21 +103,19 @@ impl Events {
         Ok(())
     }
 
-    /// The next event.
+    /// The next event, of one task: whoever was told that there is none is woken by the waker
+    /// of that time.
     pub(crate) fn poll_next(&self, cx: &Context<'_>) -> Poll<Event> {
+        if self.0.idle.load(Ordering::Acquire) {
+            return Poll::Pending;
+        }
         let mut queue = self.lock();
         let event = queue.waiting.pop_front();
         match event.or_else(|| queue.changes.pop_front().map(Event::Changed)) {
             Some(event) => Poll::Ready(event),
             None => {
-                let waker = cx.waker();
-                if !queue
-                    .driver
-                    .as_ref()
-                    .is_some_and(|old| old.will_wake(waker))
-                {
-                    queue.driver = Some(waker.clone());
-                }
+                queue.driver = Some(cx.waker().clone());
+                self.0.idle.store(true, Ordering::Release);
                 Poll::Pending
             }
         }
@@ -116,7 +123,7 @@ impl Events {
 
     /// Whether nothing of a call is waiting.
     pub(crate) fn is_empty(&self) -> bool {
-        self.lock().waiting.is_empty()
+        self.0.idle.load(Ordering::Acquire) || self.lock().waiting.is_empty()
     }
 
     /// All that is waiting.
@@ -125,15 +132,17 @@ impl Events {
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let queue = self.0.queue.lock();
+        queue.unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-fn wake(mut queue: MutexGuard<'_, Queue>) {
-    let driver = queue.driver.take();
-    drop(queue);
-    if let Some(driver) = driver {
-        driver.wake();
+    fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
+        let driver = queue.driver.take();
+        self.0.idle.store(false, Ordering::Release);
+        drop(queue);
+        if let Some(driver) = driver {
+            driver.wake();
+        }
     }
 }
 

@@ -8,17 +8,12 @@
 //! tower's `LoadShed` over `ConcurrencyLimit` looks like the same and is not: a call that was
 //! shed stays queued in the semaphore and later takes a permit that nobody uses.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, ready};
 
 use mcp_protocol::{BusyData, BusyScope, ErrorCode, ErrorObject, SERVER_BUSY};
-use tower::{BoxError, Layer, Service};
 
-use crate::attempt::{Attempt, Outcome};
-use crate::rounds::{Rounds, RoundsFuture};
+use crate::attempt::Attempt;
 
 /// The calls in flight on a whole server.
 #[derive(Clone, Debug)]
@@ -107,12 +102,14 @@ impl Share {
             return Err(Full::Server);
         }
         Ok(Slot {
-            share: self.clone(),
+            parts: self.parts.clone(),
             size,
+            holders: AtomicUsize::new(1),
         })
     }
 
-    fn refuse(&self, full: Full, attempt: &Attempt) -> ErrorObject {
+    /// Says what there is no room in.
+    pub(crate) fn refuse(&self, full: Full, attempt: &Attempt) -> ErrorObject {
         let (scope, gauge) = match full {
             Full::Calls => (BusyScope::Connection, &self.parts.calls),
             Full::Bytes => (BusyScope::Connection, &self.parts.bytes),
@@ -163,134 +160,45 @@ impl Gauge {
     }
 }
 
-/// The place of one call among those in flight. Given back when it is dropped.
+/// The place of one call among those in flight. Given back when all who hold it have let go of
+/// it, or it is dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    share: Share,
+    parts: Arc<Parts>,
     size: usize,
+    holders: AtomicUsize,
 }
 
-impl Drop for Slot {
-    fn drop(&mut self) {
+impl Slot {
+    /// Holds it once more.
+    pub(crate) fn hold_on(&self) {
+        self.holders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Lets go of it, once for each who holds it.
+    pub(crate) fn release(&self) {
+        if self.holders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.give_back();
+        }
+    }
+
+    fn give_back(&self) {
         let Parts {
             server,
             calls,
             bytes,
             ..
-        } = &*self.share.parts;
+        } = &*self.parts;
         server.0.give_back(1);
         bytes.give_back(self.size);
         calls.give_back(1);
     }
 }
 
-/// Admits the calls of one connection to a service.
-#[derive(Clone, Debug)]
-pub struct LimitLayer {
-    share: Share,
-}
-
-impl LimitLayer {
-    /// For the connection that has this share.
-    #[must_use]
-    pub fn new(share: Share) -> Self {
-        Self { share }
-    }
-}
-
-impl Layer<Rounds> for LimitLayer {
-    type Service = Limit;
-
-    fn layer(&self, inner: Rounds) -> Limit {
-        Limit {
-            share: self.share.clone(),
-            inner,
-        }
-    }
-}
-
-/// A service that takes as many calls as its connection's share allows.
-#[derive(Clone, Debug)]
-pub struct Limit {
-    share: Share,
-    inner: Rounds,
-}
-
-impl Service<Attempt> for Limit {
-    type Response = Outcome;
-    type Error = BoxError;
-    type Future = LimitFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, attempt: Attempt) -> LimitFuture {
-        match self.share.try_acquire(attempt.call.size()) {
-            Ok(slot) => {
-                attempt.call.hold(slot);
-                LimitFuture::Admitted(Admitted {
-                    future: self.inner.serve(attempt),
-                    released: false,
-                })
-            }
-            Err(full) => {
-                let busy = self.share.refuse(full, &attempt);
-                LimitFuture::Refused(Some(Outcome::Refused(busy)))
-            }
-        }
-    }
-}
-
-/// What becomes of a call.
-pub enum LimitFuture {
-    /// Answered `server_busy` already.
-    Refused(Option<Outcome>),
-    /// Being served.
-    Admitted(Admitted),
-}
-
-/// A call that is being served. It holds a slot until it ends, in whatever way.
-pub struct Admitted {
-    future: RoundsFuture,
-    released: bool,
-}
-
-impl Admitted {
-    fn release(&mut self) {
-        if !std::mem::replace(&mut self.released, true) {
-            self.future.call().release();
-        }
-    }
-}
-
-impl Drop for Admitted {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.release();
-    }
-}
-
-impl Future for LimitFuture {
-    type Output = Result<Outcome, BoxError>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.get_mut() {
-            Self::Refused(outcome) => {
-                Poll::Ready(Ok(outcome.take().expect("polled after it was ready")))
-            }
-            Self::Admitted(admitted) => Pin::new(admitted).poll(cx),
+        if *self.holders.get_mut() > 0 {
+            self.give_back();
         }
-    }
-}
-
-impl Future for Admitted {
-    type Output = Result<Outcome, BoxError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let outcome = ready!(Pin::new(&mut self.future).poll(cx));
-        // Before the outcome can be seen: whoever reacts to a reply must not be refused for
-        // the slot that this very call held.
-        self.release();
-        Poll::Ready(outcome)
     }
 }

@@ -47,8 +47,8 @@ impl Output {
 pub(crate) fn finish(
     tool: &str,
     declared: Option<&Output>,
-    mut result: CallToolResult,
-) -> Result<CallToolResult, ErrorObject> {
+    result: &mut CallToolResult,
+) -> Result<(), ErrorObject> {
     if let (true, Some(value)) = (result.content.is_empty(), &result.structured_content) {
         result.content = vec![ContentBlock::text(value.as_str())];
     }
@@ -56,7 +56,7 @@ pub(crate) fn finish(
         // Some clients hold it against the schema, and show that instead of the error.
         result.structured_content = None;
     } else if let Some(output) = declared {
-        output.check(tool, &result)?;
+        output.check(tool, result)?;
     }
-    Ok(result)
+    Ok(())
 }

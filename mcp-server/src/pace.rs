@@ -3,15 +3,13 @@
 //! What is answered at once is answered soonest there: no task is made for it, nothing has to be
 //! woken, and all that came in one read is answered in one write. But a handler that blocks its
 //! thread would keep the whole connection waiting, pings and cancellations too. So each tool has
-//! an account. Quick calls fill it, up to a limit; a slow one draws on it for the time it took;
-//! and a tool that has overdrawn it gets tasks until quick calls have paid that back. Over time,
-//! the calls of a connection wait no more than [`SHARE`] for one another, however rarely a tool
-//! blocks.
+//! an account. Quick calls fill it, up to a limit; a slow one that the connection had to wait for
+//! draws on it for the time it took; and a tool that has overdrawn it gets tasks until quick calls
+//! have paid that back. Over time, the calls of a connection wait no more than [`SHARE`] for one
+//! another, however rarely a tool blocks.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use crate::attempt::Attempt;
@@ -48,28 +46,30 @@ impl Paces {
         self.0[place.0].load(Ordering::Relaxed) >= 0
     }
 
-    /// Polls a call for the first time, and notes how long that took.
-    pub(crate) fn poll<F: Future + Unpin>(
+    /// Polls a call for the first time, and notes how long that took: `here`, where messages are
+    /// read, or in a task.
+    pub(crate) fn poll<T>(
         &self,
         place: Place,
-        call: &mut F,
-        cx: &mut Context<'_>,
-    ) -> Poll<F::Output> {
+        here: bool,
+        poll: impl FnOnce() -> Poll<T>,
+    ) -> Poll<T> {
         let begun = Instant::now();
-        let polled = Pin::new(call).poll(cx);
-        self.note(place, polled.is_ready(), begun.elapsed());
+        let polled = poll();
+        self.note(place, here, polled.is_ready(), begun.elapsed());
         polled
     }
 
     // No number says anything about other memory, so none needs an order, and one that was
     // noted by another thread meanwhile may be lost.
-    fn note(&self, place: Place, done: bool, took: Duration) {
+    fn note(&self, place: Place, here: bool, done: bool, took: Duration) {
         let account = &self.0[place.0];
         let before = account.load(Ordering::Relaxed);
-        let after = if took > SLOW {
+        let slow = took > SLOW;
+        let after = if slow && here {
             let calls = took.as_nanos() / SHARE.as_nanos();
             before.saturating_sub(i32::try_from(calls).unwrap_or(i32::MAX))
-        } else if done {
+        } else if done && !slow {
             MOST.min(before + 1)
         } else {
             before.min(-TRIAL)
@@ -107,7 +107,7 @@ mod tests {
     fn calls(paces: &Paces) -> i32 {
         let mut calls = 0;
         while !paces.is_quick(PLACE) {
-            paces.note(PLACE, true, Duration::ZERO);
+            paces.note(PLACE, false, true, Duration::ZERO);
             calls += 1;
         }
         calls
@@ -117,7 +117,7 @@ mod tests {
     fn a_tool_has_to_be_quick_some_times_first() {
         let paces = Paces::default();
         assert_eq!(calls(&paces), TRIAL);
-        paces.note(PLACE, true, SLOW);
+        paces.note(PLACE, true, true, SLOW);
         assert!(paces.is_quick(PLACE));
     }
 
@@ -125,7 +125,7 @@ mod tests {
     fn one_that_waits_is_on_trial_again() {
         let paces = Paces::default();
         for _ in 0..100 {
-            paces.note(PLACE, false, Duration::ZERO);
+            paces.note(PLACE, true, false, Duration::ZERO);
         }
         assert_eq!(calls(&paces), TRIAL);
     }
@@ -134,23 +134,33 @@ mod tests {
     fn quick_calls_pay_for_a_slow_one_in_advance_but_not_for_many() {
         let paces = Paces::default();
         for _ in 0..100 * MOST {
-            paces.note(PLACE, true, Duration::ZERO);
+            paces.note(PLACE, true, true, Duration::ZERO);
         }
         let most = u32::try_from(MOST).expect("it is not negative");
-        paces.note(PLACE, true, SHARE * most);
+        paces.note(PLACE, true, true, SHARE * most);
         assert_eq!(calls(&paces), 0);
-        paces.note(PLACE, true, SHARE * most);
+        paces.note(PLACE, true, true, SHARE * most);
         assert_eq!(calls(&paces), MOST);
+    }
+
+    #[test]
+    fn one_that_is_slow_in_a_task_has_held_nobody_up() {
+        let paces = Paces::default();
+        calls(&paces);
+        for _ in 0..100 {
+            paces.note(PLACE, false, true, SHARE * 1_000);
+        }
+        assert_eq!(calls(&paces), TRIAL);
     }
 
     #[test]
     fn a_slow_poll_is_paid_for_in_calls() {
         let paces = Paces::default();
         calls(&paces);
-        paces.note(PLACE, true, SHARE * 1_000);
+        paces.note(PLACE, true, true, SHARE * 1_000);
         assert_eq!(calls(&paces), 1_000);
-        paces.note(PLACE, false, Duration::MAX);
-        paces.note(PLACE, true, Duration::MAX);
+        paces.note(PLACE, true, false, Duration::MAX);
+        paces.note(PLACE, true, true, Duration::MAX);
         assert!(!paces.is_quick(PLACE));
     }
 }

@@ -4,9 +4,11 @@
 //! server runs. A call that has found something keeps it, even if it is removed meanwhile.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use mcp_protocol::ErrorObject;
+use mcp_protocol::connection::IdHasher;
 use mcp_protocol::types::List;
 
 /// Items of one kind, each with the definition that lists show.
@@ -17,7 +19,8 @@ pub(crate) struct Registry<D, T: ?Sized> {
 struct Items<D, T: ?Sized> {
     /// In order of their serial numbers, which are never used again.
     list: Vec<Item<D, T>>,
-    by_key: HashMap<String, Arc<T>>,
+    /// The keys are the server's own, whatever clients look for.
+    by_key: HashMap<String, Arc<T>, BuildHasherDefault<IdHasher>>,
     registered: u64,
     /// The page that is asked for most, with the size that it was made for.
     first: OnceLock<(usize, Page<D>)>,
@@ -46,7 +49,7 @@ impl<D, T: ?Sized> Default for Registry<D, T> {
         Self {
             items: RwLock::new(Items {
                 list: Vec::new(),
-                by_key: HashMap::new(),
+                by_key: HashMap::default(),
                 registered: 0,
                 first: OnceLock::new(),
             }),

@@ -19,7 +19,7 @@ use mcp_protocol::connection::Answer;
 use mcp_protocol::types::{CallToolResult, InputRequiredResult};
 use mcp_protocol::{ClientRequest, Era, ErrorObject, RawJson, ServerResult};
 use tokio::sync::oneshot::{self, error::RecvError};
-use tower::{BoxError, Service};
+use tower::BoxError;
 
 use crate::attempt::{Attempt, Needs, Next, Outcome, Serving};
 use crate::context::Call;
@@ -68,8 +68,8 @@ pub(crate) struct Rules {
 }
 
 /// The service.
-#[derive(Clone, Debug)]
-pub struct Rounds {
+#[derive(Debug)]
+pub(crate) struct Rounds {
     next: Next,
     rules: Arc<Rules>,
     /// Whose connection this is.
@@ -85,24 +85,20 @@ impl Rounds {
         }
     }
 
-    pub(crate) fn serve(&mut self, attempt: Attempt) -> RoundsFuture {
+    pub(crate) fn serve(&self, attempt: Attempt) -> Running {
         let begun = match is_modern(&attempt) {
             true => begin(&attempt, &self.rules, self.principal.as_deref()),
             false => Ok(()),
         };
         let running = match begun {
-            Ok(()) => self.next.call(attempt.clone()),
+            Ok(()) => self.next.serve(attempt),
             Err(error) => Box::pin(async move { Ok(Outcome::Refused(error)) }),
         };
-        RoundsFuture {
-            rounds: self.clone(),
-            attempt,
-            running,
-        }
+        Running(running)
     }
 
     /// Asks a legacy client and runs the attempt again, as often as it needs more.
-    async fn ask(mut self, attempt: Attempt, mut needs: Needs) -> Result<Outcome, BoxError> {
+    async fn ask(self: Arc<Self>, attempt: Attempt, mut needs: Needs) -> Result<Outcome, BoxError> {
         let mut open: Vec<Open> = Vec::new();
         for _ in 0..self.rules.most {
             // The next attempt is as if it were the first.
@@ -144,7 +140,7 @@ impl Rounds {
                     break;
                 }
             }
-            match self.next.call(attempt.clone()).await? {
+            match self.next.serve(attempt.clone()).await? {
                 Outcome::Needs(more) => needs = more,
                 outcome => return Ok(outcome),
             }
@@ -205,9 +201,9 @@ fn begin(attempt: &Attempt, rules: &Rules, principal: Option<&str>) -> Result<()
     let Some(state) = state else {
         // Its user's answers are the client's to vouch for, with a state or without. They are
         // good for this attempt, and never carried.
-        let responses = responses.iter().flatten();
-        let responses = responses.map(|(name, answer)| (name.clone(), answer.clone()));
-        attempt.call.answers().alone.extend(responses);
+        if let Some(alone) = responses {
+            attempt.call.answers().alone.clone_from(alone);
+        }
         return Ok(());
     };
     let about = About {
@@ -283,32 +279,26 @@ fn is_modern(attempt: &Attempt) -> bool {
 /// An attempt, and what becomes of it if it needs something.
 ///
 /// Not boxed: nearly every call is one attempt and needs no more than its handler's future.
-pub(crate) struct RoundsFuture {
-    rounds: Rounds,
-    attempt: Attempt,
-    running: Serving,
-}
+pub(crate) struct Running(Serving);
 
-impl RoundsFuture {
-    pub(crate) fn call(&self) -> &Call {
-        &self.attempt.call
-    }
-}
-
-impl Future for RoundsFuture {
-    type Output = Result<Outcome, BoxError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+impl Running {
+    /// Goes on with the call, which is always the same one.
+    pub(crate) fn poll(
+        &mut self,
+        rounds: &Arc<Rounds>,
+        call: &Arc<Call>,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Result<Outcome, BoxError>> {
         loop {
-            let needs = match ready!(self.running.as_mut().poll(cx)) {
+            let needs = match ready!(self.0.as_mut().poll(cx)) {
                 Ok(Outcome::Needs(needs)) => needs,
                 outcome => return Poll::Ready(outcome),
             };
-            if is_modern(&self.attempt) {
-                return Poll::Ready(Ok(self.rounds.tell(&self.attempt, needs)));
+            let attempt = Attempt { call: call.clone() };
+            if is_modern(&attempt) {
+                return Poll::Ready(Ok(rounds.tell(&attempt, needs)));
             }
-            let (rounds, attempt) = (self.rounds.clone(), self.attempt.clone());
-            self.running = Box::pin(rounds.ask(attempt, needs));
+            self.0 = Box::pin(rounds.clone().ask(attempt, needs));
         }
     }
 }

@@ -34,18 +34,17 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
         Box::pin(async move {
             let cx = Context {
                 state: self.state.clone(),
-                call: attempt.call.clone(),
+                call: attempt.call,
             };
             let size = self.page_size;
-            let result = match attempt.request() {
+            let result = match cx.call.request() {
                 ClientRequest::ListTools(params) => {
                     answered(self.tools.list(params, size), ServerResult::ListTools)
                 }
-                ClientRequest::CallTool(params) => self
-                    .tools
-                    .call(params, cx)
-                    .await
-                    .map(ServerResult::CallTool),
+                ClientRequest::CallTool(params) => match self.tools.find(params) {
+                    Ok((tool, arguments)) => tool.call(arguments, cx).await,
+                    Err(unknown) => Err(unknown),
+                },
                 ClientRequest::ListResources(params) => answered(
                     self.resources.list(params, size),
                     ServerResult::ListResources,
@@ -56,30 +55,32 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
                 }
                 ClientRequest::ReadResource(params) => self
                     .resources
-                    .read(params, cx)
+                    .read(params, cx.clone())
                     .await
-                    .map(ServerResult::ReadResource),
+                    .map(|read| ServerResult::ReadResource(read).into()),
                 ClientRequest::ListPrompts(params) => {
                     answered(self.prompts.list(params, size), ServerResult::ListPrompts)
                 }
                 ClientRequest::GetPrompt(params) => self
                     .prompts
-                    .get(params, cx)
+                    .get(params, cx.clone())
                     .await
-                    .map(ServerResult::GetPrompt),
-                ClientRequest::Complete(params) => {
-                    answered(self.complete(params, cx).await, ServerResult::Complete)
-                }
+                    .map(|got| ServerResult::GetPrompt(got).into()),
+                ClientRequest::Complete(params) => answered(
+                    self.complete(params, cx.clone()).await,
+                    ServerResult::Complete,
+                ),
                 ClientRequest::Custom(method, params) => match self.methods.get(method.as_str()) {
-                    Some(answering) => {
-                        answered(answering.answer(params, cx).await, ServerResult::Custom)
-                    }
+                    Some(answering) => answered(
+                        answering.answer(params, cx.clone()).await,
+                        ServerResult::Custom,
+                    ),
                     None => Err(unknown(method)),
                 },
                 request => Err(unknown(&request.method())),
             };
             match result {
-                Ok(result) => Ok(Outcome::Done(result.into())),
+                Ok(result) => Ok(Outcome::Done(result)),
                 Err(error) => error.into_outcome(),
             }
         })
@@ -89,8 +90,11 @@ impl<S: Send + Sync + 'static> Serve for Router<S> {
 fn answered<T>(
     result: Result<T, ErrorObject>,
     of: fn(T) -> ServerResult,
-) -> Result<ServerResult, ToolError> {
-    result.map(of).map_err(ToolError::refused)
+) -> Result<Box<ServerResult>, ToolError> {
+    match result {
+        Ok(result) => Ok(of(result).into()),
+        Err(error) => Err(ToolError::refused(error)),
+    }
 }
 
 fn unknown(method: &mcp_protocol::Method) -> ToolError {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
@@ -19,7 +20,6 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::coop::consume_budget;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
-use tower::{Layer, Service};
 use tracing::{Instrument, Span};
 
 use crate::attempt::Attempt;
@@ -27,13 +27,13 @@ use crate::context::Call;
 use crate::custom::Heard;
 use crate::error::{ServeError, ServiceDown};
 use crate::events::{Event, Events};
-use crate::limit::{Limit, LimitFuture, LimitLayer, Share};
+use crate::limit::Share;
 use crate::pace::{Paces, Place};
 use crate::rounds::Rounds;
 use crate::server::{Parts, Stop};
 use crate::span::{CallSpan, ConnectionSpan, id_text};
 use crate::stats::{Connected, Counters};
-use crate::work::{Work, panic_message, result};
+use crate::work::{Work, panic_message};
 
 /// Bytes that are gathered before they are written although more messages are at hand.
 const GATHER: usize = 64 << 10;
@@ -105,7 +105,8 @@ impl fmt::Debug for Serving {
 /// All that can wake the driver.
 enum Wake {
     Event(Event),
-    Received(Incoming),
+    /// The connection has received something.
+    Received,
     InputClosed,
     Stop(Stop),
     Deadline,
@@ -114,7 +115,8 @@ enum Wake {
 struct Driver<R, W> {
     parts: Arc<Parts>,
     connection: ServerConnection,
-    service: Limit,
+    share: Share,
+    rounds: Arc<Rounds>,
     calls: Calls,
     heard: Heard,
     events: Events,
@@ -152,7 +154,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         Self {
             connection: ServerConnection::new(parts.config.clone()),
             heard: Heard::new(parts.handlers.clone(), share.clone(), network),
-            service: LimitLayer::new(share).layer(rounds),
+            share,
+            rounds: Arc::new(rounds),
             calls: Calls::counted_by(parts.counters.clone()),
             events,
             asks: HashMap::new(),
@@ -201,7 +204,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     fn handle(&mut self, wake: Wake) -> Result<(), ServiceDown> {
         match wake {
             Wake::Event(event) => self.apply(event)?,
-            Wake::Received(incoming) => self.connection.receive(incoming),
+            Wake::Received => {}
             Wake::InputClosed => {
                 self.receiver = None;
                 self.apply_all()?;
@@ -269,16 +272,18 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         };
         Poll::Ready(Ok(match ready!(receiver.poll_receive(cx)) {
             Some(Ok(frame)) => {
-                let incoming = Incoming::parse(&frame);
+                let incoming = self.connection.parse(&frame);
                 if let Incoming::Bad(bad) = &incoming {
                     log_bad(bad, Some(frame.len()));
                 }
-                Wake::Received(incoming)
+                self.connection.receive(incoming);
+                Wake::Received
             }
             Some(Err(TransportError::TooLong { limit })) => {
                 let bad = BadMessage::too_long(limit);
                 log_bad(&bad, None);
-                Wake::Received(Incoming::Bad(bad))
+                self.connection.receive(Incoming::Bad(bad));
+                Wake::Received
             }
             Some(Err(error)) => return Poll::Ready(Err(error)),
             None => Wake::InputClosed,
@@ -346,7 +351,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                         let _ = to.send(answer);
                     }
                 }
-                Output::Heard(notification) => self.heard.hear(notification),
+                Output::Heard(notification) => self.heard.hear(*notification),
                 Output::Close { cut_off } => return Some(End { cut_off }),
             }
         }
@@ -354,45 +359,47 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     fn start(&mut self, id: CallId, request: Arc<ClientRequest>, caller: Caller, size: usize) {
-        let call = Call::new(id, request, size, caller, self.events.clone());
+        let (slot, full) = match self.share.try_acquire(size) {
+            Ok(slot) => (Some(slot), None),
+            Err(full) => (None, Some(full)),
+        };
+        let call = Call::new(id, request, caller, self.events.clone(), slot);
         let call = Arc::new(call);
         let attempt = Attempt { call: call.clone() };
         let mut span = self.span(id, &attempt);
-        let place = Paces::place(&attempt);
-        match self.service.call(attempt) {
-            LimitFuture::Refused(outcome) => {
-                self.parts.counters.refused();
-                let reply = result(outcome.expect("nobody has taken it"));
-                span.end(Some("busy"), Ok(&reply));
-                self.connection.reply(id, reply);
-            }
-            LimitFuture::Admitted(admitted) => {
-                self.parts.counters.started();
-                self.work(id, Work::new(call, admitted, span), place);
-            }
+        if let Some(full) = full {
+            self.parts.counters.refused();
+            let busy = Err(self.share.refuse(full, &attempt));
+            span.end(Some("busy"), Ok(&busy));
+            return self.connection.reply(id, busy);
         }
+        self.parts.counters.started();
+        let place = Paces::place(&attempt);
+        let running = self.rounds.serve(attempt);
+        self.work(id, Work::new(call, running, span), place);
     }
 
     /// Works on a call: here, if it is likely to be done at once, else in a task of its own.
     fn work(&mut self, id: CallId, mut work: Work, place: Place) {
         let paces = &self.parts.paces;
-        if paces.is_quick(place) && (!self.within_span || work.has_span()) {
+        let tried = paces.is_quick(place) && (!self.within_span || work.has_span());
+        if tried {
             // Whatever it waits for it learns of by the first poll of its task.
             let mut cx = Context::from_waker(Waker::noop());
-            if let Poll::Ready(end) = paces.poll(place, &mut work, &mut cx) {
+            let polled = paces.poll(place, true, || work.poll(&self.rounds, &mut cx));
+            if let Poll::Ready(end) = polled {
                 return self.tried(end);
             }
-            self.spawn(id, work);
-        } else {
-            let paces = paces.clone();
-            self.spawn(id, async move {
-                let first = poll_fn(|cx| Poll::Ready(paces.poll(place, &mut work, cx)));
-                match first.await {
-                    Poll::Ready(end) => end,
-                    Poll::Pending => work.await,
-                }
-            });
         }
+        let (paces, rounds) = (paces.clone(), self.rounds.clone());
+        let mut first = !tried;
+        let work = poll_fn(move |cx| match mem::take(&mut first) {
+            true => paces.poll(place, false, || work.poll(&rounds, cx)),
+            false => work.poll(&rounds, cx),
+        });
+        let events = self.events.clone();
+        let task = tokio::spawn(async move { events.push(work.await) });
+        self.calls.tasks.insert(id, task.abort_handle());
     }
 
     fn tried(&mut self, end: Event) {
@@ -408,12 +415,6 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 self.events.push(end);
             }
         }
-    }
-
-    fn spawn(&mut self, id: CallId, work: impl Future<Output = Event> + Send + 'static) {
-        let events = self.events.clone();
-        let task = tokio::spawn(async move { events.push(work.await) });
-        self.calls.tasks.insert(id, task.abort_handle());
     }
 
     fn span(&self, id: CallId, attempt: &Attempt) -> CallSpan {

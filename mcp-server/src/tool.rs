@@ -292,7 +292,8 @@ where
     }
 
     async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError> {
-        written((self.call)(arguments, cx).await?.into_content())
+        let content = (self.call)(arguments, cx).await?.into_content();
+        content.map_err(unwritable)
     }
 }
 
@@ -327,7 +328,7 @@ impl<T: Run<S>, S: Send + Sync + 'static> Tool<S> for Awaiting<T> {
 
     async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError> {
         match T::parse(&arguments) {
-            Ok(tool) => written(T::result(tool.run(&cx).await?)),
+            Ok(tool) => T::result(tool.run(&cx).await?).map_err(unwritable),
             Err(error) => Ok(misfit(T::NAME, &error)),
         }
     }
@@ -347,7 +348,7 @@ impl<T: RunBlocking<S>, S: Send + Sync + 'static> Tool<S> for Blocking<T> {
 
     async fn call(&self, arguments: RawJson, cx: Context<S>) -> Result<CallToolResult, ToolError> {
         match T::parse(&arguments) {
-            Ok(tool) => blocking::run(cx, |cx| written(T::result(tool.run(cx)?))).await,
+            Ok(tool) => blocking::run(cx, |cx| T::result(tool.run(cx)?).map_err(unwritable)).await,
             Err(error) => Ok(misfit(T::NAME, &error)),
         }
     }
@@ -379,7 +380,8 @@ impl<T: RunTools<S>, S: Send + Sync + 'static> Tool<S> for Member<T> {
                 return Err(ToolError::refused(ErrorObject::internal(error)));
             }
         };
-        written(tool.run(&cx).await?.into_content())
+        let content = tool.run(&cx).await?.into_content();
+        content.map_err(unwritable)
     }
 
     fn read(&self, arguments: &RawJson) -> Option<Result<(), ArgumentError>> {
@@ -387,11 +389,10 @@ impl<T: RunTools<S>, S: Send + Sync + 'static> Tool<S> for Member<T> {
     }
 }
 
-fn written(result: serde_json::Result<CallToolResult>) -> Result<CallToolResult, ToolError> {
-    result.map_err(|error| {
-        tracing::error!(%error, "the output of a tool cannot be JSON");
-        ToolError::refused(ErrorObject::internal("the output cannot be JSON"))
-    })
+#[cold]
+fn unwritable(error: serde_json::Error) -> ToolError {
+    tracing::error!(%error, "the output of a tool cannot be JSON");
+    ToolError::refused(ErrorObject::internal("the output cannot be JSON"))
 }
 
 /// The answer to arguments that do not fit. It is the model's to read, which can then call

@@ -15,20 +15,20 @@ use crate::attempt::Outcome;
 use crate::context::Call;
 use crate::error::{self, ServiceDown};
 use crate::events::Event;
-use crate::limit::Admitted;
+use crate::rounds::{Rounds, Running};
 use crate::span::CallSpan;
 
 /// The work on one call. Gives the last event of the call.
 pub(crate) struct Work {
-    caught: Caught<Admitted>,
+    caught: Caught<Running>,
     call: EndOnDrop,
 }
 
 impl Work {
-    pub(crate) fn new(call: Arc<Call>, work: Admitted, span: CallSpan) -> Self {
+    pub(crate) fn new(call: Arc<Call>, work: Running, span: CallSpan) -> Self {
         Self {
             caught: Caught::new(work, span),
-            call: EndOnDrop(call),
+            call: EndOnDrop { call, holds: true },
         }
     }
 
@@ -36,20 +36,21 @@ impl Work {
     pub(crate) fn has_span(&self) -> bool {
         self.caught.span.is_seen()
     }
-}
 
-impl Future for Work {
-    type Output = Event;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Event> {
-        let caught = ready!(Pin::new(&mut self.caught).poll(cx));
-        let span = &mut self.caught.span;
+    /// Goes on with it, by the rounds of its connection.
+    pub(crate) fn poll(&mut self, rounds: &Arc<Rounds>, cx: &mut Context<'_>) -> Poll<Event> {
+        let Self { caught, call } = self;
+        let done = ready!(caught.poll_with(|running| running.poll(rounds, &call.call, cx)));
+        // Before the outcome can be seen: whoever reacts to a reply must not be refused for
+        // the slot that this very call held.
+        call.release();
+        let span = &mut caught.span;
         let (outcome, how) = {
             let _entered = span.enter();
-            told(caught)
+            told(done)
         };
         span.end(how, outcome.as_ref());
-        Poll::Ready(self.call.0.finish(outcome))
+        Poll::Ready(call.call.finish(outcome))
     }
 }
 
@@ -77,16 +78,32 @@ fn told(
     }
 }
 
-/// Tells whoever still works for a call that nobody waits for it any more.
-struct EndOnDrop(Arc<Call>);
+/// Gives the slot of a call back, and tells whoever still works for it that nobody waits for it
+/// any more.
+struct EndOnDrop {
+    call: Arc<Call>,
+    holds: bool,
+}
 
-impl Drop for EndOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
+impl EndOnDrop {
+    fn release(&mut self) {
+        if std::mem::take(&mut self.holds) {
+            self.call.release();
+        }
     }
 }
 
-pub(crate) fn result(outcome: Outcome) -> Result<Box<ServerResult>, ErrorObject> {
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.release();
+        // If nobody else has the call, there is nobody to tell.
+        if Arc::strong_count(&self.call) > 1 {
+            self.call.cancel();
+        }
+    }
+}
+
+fn result(outcome: Outcome) -> Result<Box<ServerResult>, ErrorObject> {
     match outcome {
         Outcome::Done(result) => Ok(result),
         Outcome::Refused(error) => Err(error),
@@ -106,16 +123,12 @@ impl<F> Caught<F> {
         let future = Some(future);
         Self { future, span }
     }
-}
 
-impl<F: Future + Unpin> Future for Caught<F> {
-    type Output = Result<F::Output, String>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { future, span } = &mut *self;
+    fn poll_with<T>(&mut self, poll: impl FnOnce(&mut F) -> Poll<T>) -> Poll<Result<T, String>> {
+        let Self { future, span } = self;
         let _entered = span.enter();
         let running = future.as_mut().expect("not polled after it was ready");
-        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(running).poll(cx)));
+        let polled = catch_unwind(AssertUnwindSafe(|| poll(running)));
         let done = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(value)) => Ok(value),
@@ -124,6 +137,14 @@ impl<F: Future + Unpin> Future for Caught<F> {
         let dropped = catch_unwind(AssertUnwindSafe(|| *future = None));
         let done = done.and_then(|value| dropped.map(|()| value));
         Poll::Ready(done.map_err(panic_message))
+    }
+}
+
+impl<F: Future + Unpin> Future for Caught<F> {
+    type Output = Result<F::Output, String>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_with(|future| Pin::new(future).poll(cx))
     }
 }
 

@@ -145,8 +145,8 @@ fn call(events: Events) -> Call {
             call,
             request,
             caller,
-            size,
-        }) => Call::new(call, request, size, caller, events),
+            ..
+        }) => Call::new(call, request, caller, events, None),
         _ => panic!("a call is started"),
     }
 }

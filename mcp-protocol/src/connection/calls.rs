@@ -48,6 +48,10 @@ impl Hasher for IdHasher {
         self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];

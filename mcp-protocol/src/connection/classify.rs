@@ -69,6 +69,16 @@ impl Caller {
         self.progress.as_ref()
     }
 
+    /// What has to be known of it while it is served, which is all but who it says it is.
+    pub(super) fn unnamed(&self) -> Self {
+        Self {
+            client: None,
+            capabilities: self.capabilities.clone(),
+            progress: self.progress.clone(),
+            ..*self
+        }
+    }
+
     pub(super) fn era(&self) -> Era {
         self.version.era()
     }
@@ -77,14 +87,14 @@ impl Caller {
 /// Gives a request its type and its caller, or refuses it.
 pub(super) fn classify(
     method: &Method,
-    params: Option<RawJson>,
+    mut params: Option<RawJson>,
     outline: &Outline,
     session: &Session,
     config: &ServerConfig,
     last: &mut LastMeta,
 ) -> Result<(Caller, Arc<ClientRequest>), ErrorObject> {
     let supported = &config.versions;
-    let request = match ClientRequest::outlined(method, params.as_ref(), outline, last) {
+    let request = match ClientRequest::outlined(method, &mut params, outline, last) {
         Some(request) => Ok(request),
         None => ClientRequest::parse(method.clone(), params.clone()).map(Arc::new),
     };

@@ -18,7 +18,7 @@ use crate::busy::{BusyData, BusyScope, SERVER_BUSY};
 use crate::compat;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{
-    Batch, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
+    Batch, Frame, Incoming, Message, Notification, RawJson, ReplyId, Request, RequestId,
 };
 use crate::meta::{LastMeta, NotificationMeta, ResultMeta};
 use crate::methods::{
@@ -48,7 +48,7 @@ pub enum Output {
     /// A question has been answered, as every question is, once.
     Answer(AskId, Answer),
     /// The client has notified this side of something that the connection does not deal with.
-    Heard(ClientNotification),
+    Heard(Box<ClientNotification>),
     /// Nothing more will come. Flush what was sent and end.
     Close {
         /// How many calls were cut off because their time was up.
@@ -101,6 +101,13 @@ impl ServerConnection {
             phase: Phase::Open,
             output: VecDeque::new(),
         }
+    }
+
+    /// Reads a frame, to be [received](Self::receive): as [`Incoming::parse`] does, and sooner
+    /// where the client says of itself what it has said before.
+    #[must_use]
+    pub fn parse(&self, frame: &Frame) -> Incoming {
+        Incoming::parse_after(frame, self.meta.text())
     }
 
     /// The client has sent something.
@@ -325,7 +332,7 @@ impl ServerConnection {
         };
         self.accepted(&caller, &method);
         if is_work(&request) {
-            let call = self.open(id, caller.clone(), batch, Kind::Running);
+            let call = self.open(id, caller.unnamed(), batch, Kind::Running);
             return self.output.push_back(Output::Start {
                 call,
                 request,
@@ -468,7 +475,7 @@ impl ServerConnection {
                     self.cancel(call);
                 }
             }
-            Ok(notification) => self.output.push_back(Output::Heard(notification)),
+            Ok(notification) => self.output.push_back(Output::Heard(notification.into())),
             Err(_) => {}
         }
     }

@@ -52,9 +52,11 @@ impl Outline {
         self.text(0, params)
     }
 
-    /// The text of `arguments`.
-    pub(crate) fn arguments<'a>(&self, params: &'a [u8]) -> Option<&'a [u8]> {
-        self.text(1, params)
+    /// Where `arguments` stand.
+    pub(crate) fn arguments(&self, params: &[u8]) -> Option<Range<usize>> {
+        self.text(1, params)?;
+        let place = &self.places[1];
+        Some(place.start as usize..place.end as usize)
     }
 
     /// The text of `content`.
@@ -113,7 +115,8 @@ mod tests {
         };
         let (method, params) = (request.method, request.params);
         let mut last = LastMeta::default();
-        let quick = ClientRequest::outlined(&method, params.as_ref(), &request.outline, &mut last);
+        let quick =
+            ClientRequest::outlined(&method, &mut params.clone(), &request.outline, &mut last);
         let quick = quick.map(Arc::unwrap_or_clone);
         (quick, ClientRequest::parse(method, params).ok())
     }
@@ -135,6 +138,30 @@ mod tests {
         for params in ["{}", "null", r#"{"_meta":{"progressToken":1}}"#] {
             let (quick, parsed) = both("tools/list", params);
             assert!(quick.is_some() && quick == parsed, "{params}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_the_same_whatever_was_the_last_meta() {
+        let metas = ["{}", r#"{"x":1}"#, r#"{"x":1,"y":"}"}"#, "1", ""];
+        for params in [
+            r#"{"name":"a","_meta":{"x":1}}"#,
+            r#"{"_meta": {"x":1} ,"name":"a"}"#,
+            r#"{"_meta":{"x":1},"_meta":{"x":1,"y":"}"}}"#,
+            r#"{"name":{"_meta":{"x":1}},"_meta":12}"#,
+            r#"{"_meta":{"x":1}}}"#,
+            r#"{"_meta":{"x":1}x}"#,
+            r#"{"_meta":{"x":1}"#,
+            r#"{"_meta":{}{}}"#,
+            r#"{"_meta":{"x":1 }}"#,
+            r#"{"_meta":"#,
+        ] {
+            let frame = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params}}}"#);
+            let frame = Frame::from(frame);
+            for meta in metas {
+                let read = Incoming::parse_after(&frame, meta.as_bytes());
+                assert_eq!(read, Incoming::parse(&frame), "{meta} {params}");
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! JSON text that has been checked but not yet given a type.
 
 use std::fmt;
+use std::ops::Range;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -88,6 +89,14 @@ impl RawJson {
     /// A value that was just read out of `whole`, sharing its memory.
     pub(crate) fn slice_of(whole: &Bytes, value: &[u8]) -> Self {
         Self(whole.slice_ref(value))
+    }
+
+    /// A value that is known to stand at this place.
+    pub(crate) fn cut(self, place: Range<usize>) -> Self {
+        let mut value = self.0;
+        value.truncate(place.end);
+        value.advance(place.start);
+        Self(value)
     }
 
     /// A value that was just read out of something, with memory of its own.

@@ -125,12 +125,14 @@ impl<'a> Members<'a> {
     }
 
     /// The value, of which the members are seen one by one if it is an object: each by its name
-    /// and where its own value stands in the whole.
+    /// and where its own value stands in the whole. Where its `_meta` is the object `meta`, it is
+    /// passed over as such.
     pub(crate) fn outlined(
         &mut self,
+        meta: &[u8],
         see: impl FnMut(&[u8], Range<usize>),
     ) -> Result<&'a [u8], NotJson> {
-        let value = self.scanner.outlined(see);
+        let value = self.scanner.outlined(meta, see);
         value.map_err(|expected| self.scanner.not_json(expected))
     }
 
@@ -243,7 +245,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over one value. If it is an object, its members are seen.
-    fn outlined(&mut self, mut see: impl FnMut(&[u8], Range<usize>)) -> Scan<&'a [u8]> {
+    fn outlined(
+        &mut self,
+        meta: &[u8],
+        mut see: impl FnMut(&[u8], Range<usize>),
+    ) -> Scan<&'a [u8]> {
         if self.token() != Some(b'{') {
             return self.value();
         }
@@ -253,8 +259,16 @@ impl<'a> Scanner<'a> {
         while self.advance(b'}', first, Expected::CommaOrBrace)? {
             first = false;
             let name = self.member_name()?;
-            let value = self.value()?;
-            see(&name, self.at - value.len()..self.at);
+            // An object ends where its text does, whatever follows.
+            let known = meta.ends_with(b"}") && *name == *b"_meta";
+            self.token();
+            let from = self.at;
+            if known && self.text[from..].starts_with(meta) {
+                self.at += meta.len();
+            } else {
+                self.value()?;
+            }
+            see(&name, from..self.at);
         }
         Ok(&self.text[begin..self.at])
     }

@@ -20,6 +20,11 @@ pub(crate) struct LastMeta {
 }
 
 impl LastMeta {
+    /// The text of all of it: an object, or nothing.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.whole.text
+    }
+
     /// Decodes a JSON text. `None` if it does not fit the type.
     pub(crate) fn read(&mut self, text: &[u8]) -> Option<RequestMeta> {
         if let Some(meta) = self.whole.value_of(text) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_protocol::tool::{ArgumentError, header_arguments, is_name};
 use mcp_protocol::types::{self, CallToolParams, CallToolResult, ListToolsResult, PaginatedParams};
-use mcp_protocol::{ErrorObject, RawJson};
+use mcp_protocol::{ErrorObject, RawJson, ServerResult};
 
 use crate::context::Context;
 use crate::error::{BuildError, Kind, ToolError};
@@ -45,7 +45,9 @@ pub(crate) type ValidateInput = Box<
 /// Makes the check of a schema, once for each tool.
 pub(crate) type CompileInput = fn(&RawJson) -> Result<ValidateInput, SchemaError>;
 
-struct Registered<S> {
+/// One tool.
+pub(crate) struct Registered<S> {
+    name: Box<str>,
     tool: Arc<dyn Tool<S>>,
     input: Option<ValidateInput>,
     output: Option<Output>,
@@ -71,6 +73,7 @@ impl<S: 'static> Tools<S> {
         let input = self.fit_input(&mut definition).map_err(bad("input"))?;
         let output = self.fit_output(&mut definition).map_err(bad("output"))?;
         let registered = Arc::new(Registered {
+            name: name.as_str().into(),
             tool,
             input,
             output,
@@ -119,6 +122,25 @@ impl<S: 'static> Tools<S> {
         self.registry.is_empty()
     }
 
+    /// The tool that is called, and with which arguments.
+    pub(crate) fn find(
+        &self,
+        params: &CallToolParams,
+    ) -> Result<(Arc<Registered<S>>, RawJson), ToolError> {
+        let Some(found) = self.registry.find(&params.name) else {
+            // Not all of it: an answer must not grow with what was sent.
+            let error = format!("Unknown tool: {:.128}", params.name);
+            return Err(ToolError::refused(ErrorObject::invalid_params(error)));
+        };
+        let arguments = params.arguments.clone();
+        let arguments = arguments.unwrap_or(RawJson::empty_object());
+        if !arguments.is_object() {
+            let error = "Invalid params: `arguments` is not an object";
+            return Err(ToolError::refused(ErrorObject::invalid_params(error)));
+        }
+        Ok((found, arguments))
+    }
+
     pub(crate) fn list(
         &self,
         params: &PaginatedParams,
@@ -131,32 +153,25 @@ impl<S: 'static> Tools<S> {
     }
 }
 
-impl<S: Send + Sync + 'static> Tools<S> {
+impl<S: Send + Sync + 'static> Registered<S> {
     pub(crate) async fn call(
         &self,
-        params: &CallToolParams,
+        arguments: RawJson,
         cx: Context<S>,
-    ) -> Result<CallToolResult, ToolError> {
-        let Some(found) = self.registry.find(&params.name) else {
-            // Not all of it: an answer must not grow with what was sent.
-            let error = format!("Unknown tool: {:.128}", params.name);
-            return Err(ToolError::refused(ErrorObject::invalid_params(error)));
-        };
-        let arguments = params.arguments.clone();
-        let arguments = arguments.unwrap_or(RawJson::empty_object());
-        if !arguments.is_object() {
-            let error = "Invalid params: `arguments` is not an object";
-            return Err(ToolError::refused(ErrorObject::invalid_params(error)));
-        }
-        if let Some(validate) = &found.input {
-            if let Err(error) = validate(&arguments, &|| found.tool.read(&arguments)) {
-                return Ok(tool::misfit(&params.name, &error));
+    ) -> Result<Box<ServerResult>, ToolError> {
+        let boxed = |result| Ok(Box::new(ServerResult::CallTool(result)));
+        if let Some(validate) = &self.input {
+            if let Err(error) = validate(&arguments, &|| self.tool.read(&arguments)) {
+                return boxed(tool::misfit(&self.name, &error));
             }
         }
-        match found.tool.call(arguments, cx).await {
-            Ok(result) => output::finish(&params.name, found.output.as_ref(), result)
-                .map_err(ToolError::refused),
-            Err(ToolError(Kind::Failed(message))) => Ok(CallToolResult::error(message)),
+        match self.tool.call(arguments, cx).await {
+            Ok(mut result) => {
+                output::finish(&self.name, self.output.as_ref(), &mut result)
+                    .map_err(ToolError::refused)?;
+                boxed(result)
+            }
+            Err(ToolError(Kind::Failed(message))) => boxed(CallToolResult::error(message)),
             Err(error) => Err(error),
         }
     }

@@ -6,7 +6,7 @@ use mcp_protocol::connection::{Output, ServerConfig, ServerConnection};
 use mcp_protocol::tool::decode_arguments;
 use mcp_protocol::types::{CallToolResult, Implementation, ListToolsResult, Tool};
 use mcp_protocol::types::{ServerCapabilities, ToolsCapability};
-use mcp_protocol::{ClientRequest, Encode, Incoming, RawJson, ServerResult};
+use mcp_protocol::{ClientRequest, Encode, RawJson, ServerResult};
 use mcp_transport_stdio::Lines;
 use serde::Deserialize;
 
@@ -50,7 +50,8 @@ impl Bare {
         self.lines.buffer().extend_from_slice(bytes);
         while let Some(frame) = self.lines.next_frame() {
             let frame = frame.expect("no line is too long");
-            self.connection.receive(Incoming::parse(&frame));
+            let incoming = self.connection.parse(&frame);
+            self.connection.receive(incoming);
             self.settle();
         }
     }
