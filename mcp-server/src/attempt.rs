@@ -1,6 +1,5 @@
 //! What a tower layer sees of a call, and what comes back.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -14,6 +13,7 @@ use tower::{BoxError, Service};
 
 use crate::context::Call;
 use crate::error::ServiceDown;
+use crate::named::Named;
 use crate::seal::Digest;
 
 /// One try to serve a request: what goes through the layers to a handler.
@@ -84,7 +84,7 @@ pub enum Outcome {
 
 /// What a handler needs before it can give a result, by the names it has given.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Needs(pub(crate) BTreeMap<String, Need>);
+pub struct Needs(pub(crate) Named<Need>);
 
 /// One thing that is needed.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +99,7 @@ pub(crate) struct Need {
 impl Needs {
     /// The names of what is needed.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.0.iter().map(|(name, _)| name.as_str())
     }
 }
 

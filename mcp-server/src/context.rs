@@ -1,6 +1,5 @@
 //! What a handler has besides its arguments.
 
-use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -23,6 +22,7 @@ use crate::input::{
 };
 use crate::key::{is_key, is_reserved};
 use crate::limit::Slot;
+use crate::named::Named;
 use crate::rounds::Answers;
 use crate::seal::digest;
 
@@ -177,7 +177,7 @@ impl<S> Context<S> {
     pub fn inputs<I: Inputs>(&self, inputs: I) -> Result<I::Values, ToolError> {
         let mut looking = Looking {
             call: &self.call,
-            needs: BTreeMap::new(),
+            needs: Named::default(),
             missing: ClientCapabilities::new(),
         };
         let values = inputs.look(&mut looking)?;
@@ -396,7 +396,7 @@ impl Call {
 /// Looks for some inputs, and gathers what is needed for those that are not there.
 struct Looking<'a> {
     call: &'a Call,
-    needs: BTreeMap<String, Need>,
+    needs: Named<Need>,
     /// What the client would have to be able to do.
     missing: ClientCapabilities,
 }

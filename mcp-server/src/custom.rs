@@ -1,6 +1,5 @@
 //! What a server has beyond the specification: methods and notifications of its own.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -20,6 +19,7 @@ use tracing::Instrument;
 
 use crate::context::Context;
 use crate::limit::{Share, Slot};
+use crate::named::Named;
 use crate::span::{self, CallSpan};
 use crate::work::Caught;
 
@@ -83,7 +83,7 @@ type Handling = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) type Handler = Box<dyn Fn(CustomParams) -> Handling + Send + Sync>;
 
 /// The handlers, by the methods of their notifications.
-pub(crate) type Handlers = BTreeMap<String, Handler>;
+pub(crate) type Handlers = Named<Handler>;
 
 pub(crate) fn handled_by<S, P, F, H>(handle: F, state: Arc<S>) -> Handler
 where

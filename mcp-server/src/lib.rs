@@ -125,6 +125,7 @@ pub mod guide;
 pub mod input;
 mod key;
 pub mod limit;
+mod named;
 mod output;
 mod pace;
 mod prompt;

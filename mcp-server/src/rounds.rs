@@ -24,15 +24,16 @@ use tower::BoxError;
 use crate::attempt::{Attempt, Needs, Next, Outcome, Serving};
 use crate::context::Call;
 use crate::input::is_no;
+use crate::named::Named;
 use crate::seal::{About, Carried, Digest, Seal, Unsealed};
 
 /// The answers that a call has, and what it has looked for in this attempt.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     /// Each with the digest of its question.
-    given: BTreeMap<String, (Digest, RawJson)>,
+    given: Named<(Digest, RawJson)>,
     /// What was looked for in this attempt, each with the digest of its question.
-    looked_for: BTreeMap<String, Digest>,
+    looked_for: Named<Digest>,
     /// What a client has answered that carries nothing: to whatever it was asked.
     alone: BTreeMap<String, RawJson>,
     rounds: usize,
@@ -50,8 +51,11 @@ impl Answers {
     /// Whether no other question of this attempt has the name: of two, each would make the
     /// answer to the other one void, and both would be asked for ever.
     pub(crate) fn is_only(&mut self, name: &str, question: &Digest) -> bool {
-        let known = self.looked_for.entry(name.to_owned());
-        *known.or_insert_with(|| question.clone()) == *question
+        let Some(known) = self.looked_for.get(name) else {
+            let question = question.clone();
+            return self.looked_for.insert(name.to_owned(), question).is_none();
+        };
+        known == question
     }
 
     fn give(&mut self, name: String, question: Digest, answer: RawJson) {
@@ -161,10 +165,9 @@ impl Rounds {
             answers: std::mem::take(&mut answers.given),
             ..Carried::default()
         };
-        let questions = needs.0.iter();
-        carried
-            .asked
-            .extend(questions.map(|(name, need)| (name.clone(), need.question.clone())));
+        for (name, need) in needs.0.iter() {
+            carried.asked.insert(name.clone(), need.question.clone());
+        }
         drop(answers);
         let about = About {
             request: attempt.request(),

@@ -5,7 +5,6 @@ pub(crate) mod prompts;
 pub(crate) mod resources;
 pub(crate) mod tools;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_protocol::{ClientRequest, ErrorObject, ServerResult};
@@ -17,11 +16,12 @@ use crate::attempt::{Attempt, Outcome, Serve, Serving};
 use crate::context::Context;
 use crate::custom::Method;
 use crate::error::ToolError;
+use crate::named::Named;
 
 /// The innermost service.
 pub(crate) struct Router<S> {
     pub(crate) state: Arc<S>,
-    pub(crate) methods: BTreeMap<String, Box<dyn Method<S>>>,
+    pub(crate) methods: Named<Box<dyn Method<S>>>,
     pub(crate) tools: Tools<S>,
     pub(crate) prompts: Prompts<S>,
     pub(crate) resources: Resources<S>,

@@ -6,7 +6,6 @@
 //!
 //! Spec: [multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,6 +14,7 @@ use mcp_protocol::{ClientRequest, RawJson};
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::canonical;
+use crate::named::Named;
 
 /// A key that `requestState` is authenticated with.
 ///
@@ -61,9 +61,9 @@ pub(crate) struct Carried {
     /// Seconds since 1970 after which it is not taken any more.
     pub(crate) expires: u64,
     /// The answers so far, each with the digest of its question.
-    pub(crate) answers: BTreeMap<String, (Digest, RawJson)>,
+    pub(crate) answers: Named<(Digest, RawJson)>,
     /// The digests of the questions of this round.
-    pub(crate) asked: BTreeMap<String, Digest>,
+    pub(crate) asked: Named<Digest>,
 }
 
 /// What a state is bound to.
@@ -217,11 +217,13 @@ mod tests {
     }
 
     fn carried() -> Carried {
-        Carried {
+        let mut carried = Carried {
             rounds: 2,
-            answers: [("a".to_owned(), ("d".to_owned(), RawJson::empty_object()))].into(),
             ..Carried::default()
-        }
+        };
+        let answer = ("d".to_owned(), RawJson::empty_object());
+        carried.answers.insert("a".to_owned(), answer);
+        carried
     }
 
     #[test]

@@ -510,7 +510,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         let bound = |(name, bind): (String, BindHandler<S>)| (name, bind(state.clone()));
         let handlers = by_method(self.notifications.into_iter().map(bound), is_heard)?;
         let methods = by_method(self.methods, mcp_protocol::Method::is_custom)?;
-        config.methods.extend(methods.keys().cloned());
+        config.methods = methods.iter().map(|(name, _)| name.clone()).collect();
         config.capabilities.extensions = declared(self.extensions)?;
         let router = Arc::new(Router {
             state,

@@ -1,6 +1,5 @@
 //! Requests that this side made: who waits for what, and until when.
 
-use std::collections::HashMap;
 use std::time::Instant;
 
 use super::calls::CallId;
@@ -27,6 +26,7 @@ pub enum Answer {
 }
 
 struct Ask {
+    id: AskId,
     call: CallId,
     deadline: Instant,
 }
@@ -34,7 +34,8 @@ struct Ask {
 /// The questions that are open.
 #[derive(Default)]
 pub(super) struct Asks {
-    open: HashMap<AskId, Ask>,
+    /// The oldest first. There are no more than [`Limits::asks`](super::Limits::asks).
+    open: Vec<Ask>,
     minted: u64,
 }
 
@@ -46,14 +47,15 @@ impl Asks {
     pub(super) fn open(&mut self, call: CallId, deadline: Instant) -> AskId {
         let id = AskId(self.minted);
         self.minted += 1;
-        self.open.insert(id, Ask { call, deadline });
+        self.open.push(Ask { id, call, deadline });
         id
     }
 
     /// What a response answers, if it answers anything that is open.
     pub(super) fn answer(&mut self, response: Response) -> Option<(AskId, Answer)> {
         let id = AskId::from_wire(response.id.as_ref()?)?;
-        self.open.remove(&id)?;
+        let at = self.open.iter().position(|ask| ask.id == id)?;
+        self.open.remove(at);
         let answer = match response.outcome {
             Ok(result) => Answer::Given(result),
             Err(error) => Answer::Refused(error),
@@ -71,32 +73,27 @@ impl Asks {
         self.take(|ask| ask.deadline <= now)
     }
 
-    /// The calls that wait for an answer.
+    /// The calls that wait for an answer, some perhaps more than once.
     pub(super) fn calls(&self) -> Vec<CallId> {
-        let mut calls: Vec<_> = self.open.values().map(|ask| ask.call).collect();
-        calls.sort_unstable();
+        let mut calls: Vec<_> = self.open.iter().map(|ask| ask.call).collect();
         calls.dedup();
         calls
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.open.values().map(|ask| ask.deadline).min()
+        self.open.iter().map(|ask| ask.deadline).min()
     }
 
     fn take(&mut self, which: impl Fn(&Ask) -> bool) -> Vec<(AskId, CallId)> {
-        if self.open.is_empty() {
-            return Vec::new();
-        }
-        let mut ids: Vec<_> = self
-            .open
-            .iter()
-            .filter_map(|(id, ask)| which(ask).then_some((*id, ask.call)))
-            .collect();
-        ids.sort_unstable();
-        for (id, _) in &ids {
-            self.open.remove(id);
-        }
-        ids
+        let mut taken = Vec::new();
+        self.open.retain(|ask| {
+            let take = which(ask);
+            if take {
+                taken.push((ask.id, ask.call));
+            }
+            !take
+        });
+        taken
     }
 }
 

@@ -1,6 +1,5 @@
 //! What each side says of itself.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ pub struct ServerConfig {
     pub capabilities: ServerCapabilities,
     /// Methods of the application's own, in every revision. To name one of the specification's
     /// changes nothing.
-    pub methods: BTreeSet<String>,
+    pub methods: Vec<String>,
     /// The revisions that are spoken. Default: all.
     pub versions: Vec<ProtocolVersion>,
     /// The bounds of one connection.
@@ -39,7 +38,7 @@ impl ServerConfig {
             info: Arc::new(info),
             instructions: None,
             capabilities: ServerCapabilities::default(),
-            methods: BTreeSet::new(),
+            methods: Vec::new(),
             versions: ProtocolVersion::ALL.to_vec(),
             limits: Limits::default(),
             busy_code: ErrorCode::SERVER_BUSY,
@@ -49,7 +48,7 @@ impl ServerConfig {
     /// Whether a request of this method has anything to be served by.
     pub(super) fn offers(&self, method: &Method) -> bool {
         match method {
-            Method::Other(name) => self.methods.contains(&**name),
+            Method::Other(name) => self.methods.iter().any(|method| **method == **name),
             method => offers(&self.capabilities, method),
         }
     }

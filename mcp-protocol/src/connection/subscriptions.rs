@@ -2,7 +2,7 @@
 //!
 //! Spec: [subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::calls::CallId;
 use crate::types::{ServerCapabilities, SubscriptionFilter};
@@ -28,8 +28,9 @@ pub enum Change {
 pub(super) struct Subscriptions {
     /// By `resources/subscribe`: the legacy session's.
     uris: BTreeSet<String>,
-    /// By `subscriptions/listen`: what was granted to each stream.
-    streams: BTreeMap<CallId, SubscriptionFilter>,
+    /// By `subscriptions/listen`: what was granted to each stream, the oldest first. There are no
+    /// more than [`Limits::listens`](super::Limits::listens).
+    streams: Vec<(CallId, SubscriptionFilter)>,
 }
 
 impl Subscriptions {
@@ -47,21 +48,22 @@ impl Subscriptions {
     }
 
     pub(super) fn open(&mut self, stream: CallId, granted: SubscriptionFilter) {
-        self.streams.insert(stream, granted);
+        self.streams.push((stream, granted));
     }
 
     pub(super) fn close(&mut self, stream: CallId) {
-        self.streams.remove(&stream);
+        self.streams.retain(|(open, _)| *open != stream);
     }
 
     /// The open streams.
     pub(super) fn streams(&self) -> Vec<CallId> {
-        self.streams.keys().copied().collect()
+        self.streams.iter().map(|(stream, _)| *stream).collect()
     }
 
     /// What a stream is told of a change.
     pub(super) fn stream_hears(&self, stream: CallId, change: &Change) -> Vec<Notice> {
-        let Some(filter) = self.streams.get(&stream) else {
+        let mut streams = self.streams.iter();
+        let Some((_, filter)) = streams.find(|(open, _)| *open == stream) else {
             return Vec::new();
         };
         let uris = filter.resource_subscriptions.iter().flatten();

@@ -58,8 +58,9 @@ impl RawJson {
     ///
     /// When the text does not fit the type.
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        // The text as a whole is quicker to check than each string in it.
-        serde_json::from_str(self.as_str())
+        // The text as a whole is quicker to check than each string in it. Nothing can follow the
+        // value, so that is not looked for.
+        T::deserialize(&mut serde_json::Deserializer::from_str(self.as_str()))
     }
 
     /// The JSON text, without surrounding white space.

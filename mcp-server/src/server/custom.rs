@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::custom::{AnsweredBy, handled_by, object};
 use crate::error::BuildError;
 use crate::key::{is_key, is_reserved};
+use crate::named::Named;
 
 impl<S: Send + Sync + 'static> Server<S> {
     /// Answers requests of a method of one's own, in every revision.
@@ -150,8 +151,8 @@ pub(super) fn is_heard(method: &Method) -> bool {
 pub(super) fn by_method<H>(
     handlers: impl IntoIterator<Item = (String, H)>,
     is_allowed: fn(&Method) -> bool,
-) -> Result<BTreeMap<String, H>, BuildError> {
-    let mut by_method = BTreeMap::new();
+) -> Result<Named<H>, BuildError> {
+    let mut by_method = Named::default();
     for (name, handler) in handlers {
         if !is_allowed(&Method::from(&*name)) {
             return Err(BuildError::MethodName { name });
