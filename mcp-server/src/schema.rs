@@ -163,7 +163,7 @@ pub(crate) fn check_written_input(schema: &RawJson) -> Result<(), SchemaError> {
 pub(crate) fn read(schema: &RawJson) -> Result<Value, SchemaError> {
     // It is well-formed, so only the depth can be more than the parser takes.
     schema
-        .decode()
+        .to_value()
         .map_err(|error| SchemaError::new(&[], error.to_string()))
 }
 

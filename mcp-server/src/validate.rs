@@ -16,7 +16,7 @@ use crate::schema::SchemaError;
 pub(crate) fn compile(schema: &RawJson) -> Result<Validate, SchemaError> {
     let validator = validator(schema)?;
     Ok(Box::new(move |value| {
-        let value: Value = value.decode().map_err(|error| error.to_string())?;
+        let value = value.to_value().map_err(|error| error.to_string())?;
         // Masked: what a tool gives is not for the log.
         validator
             .validate(&value)
@@ -28,7 +28,7 @@ pub(crate) fn compile(schema: &RawJson) -> Result<Validate, SchemaError> {
 pub(crate) fn compile_input(schema: &RawJson) -> Result<ValidateInput, SchemaError> {
     let validator = validator(schema)?;
     Ok(Box::new(move |arguments, read| {
-        let value = arguments.decode::<Value>();
+        let value = arguments.to_value();
         let mut value = match value.map_err(|error| error.to_string()) {
             Ok(value) if validator.is_valid(&value) => return Ok(()),
             Ok(value) => value,

@@ -63,6 +63,15 @@ impl RawJson {
         T::deserialize(&mut serde_json::Deserializer::from_str(self.as_str()))
     }
 
+    /// Decodes the value into one that can be walked.
+    ///
+    /// # Errors
+    ///
+    /// When arrays and objects stand more than 127 deep in one another.
+    pub fn to_value(&self) -> serde_json::Result<serde_json::Value> {
+        self.decode()
+    }
+
     /// The JSON text, without surrounding white space.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {

@@ -63,7 +63,7 @@ pub fn header_arguments(schema: &RawJson) -> Result<Vec<HeaderArgument>, HeaderE
     if !schema.as_str().contains(KEYWORD) {
         return Ok(Vec::new());
     }
-    let schema: Value = schema.decode().unwrap_or_default();
+    let schema = schema.to_value().unwrap_or_default();
     let mut walk = Walk::default();
     let walked = walk.schema(&schema, true);
     let path = walk.path.join(".");
