@@ -600,10 +600,6 @@ impl<'de> Deserialize<'de> for Integer {
 pub struct Extra(Option<Members>);
 
 /// At least one. In a box, as nearly every object has none and there are many of them.
-#[expect(
-    clippy::box_collection,
-    reason = "it has to be small where it is not there"
-)]
 type Members = Box<Vec<(Box<str>, RawJson)>>;
 
 impl Extra {
