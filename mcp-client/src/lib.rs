@@ -97,6 +97,7 @@ mod hub;
 mod link;
 mod listen;
 mod process;
+mod replies;
 mod turns;
 #[cfg(feature = "validate")]
 mod validate;
