@@ -5,30 +5,32 @@
 //! same host. So a call is one thing here, whatever it takes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::connection::CallOptions;
-use mcp_protocol::types::InputRequiredResult;
+use mcp_protocol::types::{InputRequiredResult, ProgressParams};
 use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject, Method, RawJson, ServerResult};
 use tokio::time::sleep;
 
 use crate::client::Client;
 use crate::error::ClientError;
+use crate::feed::Feeder;
 use crate::host::{Host, answer};
-use crate::link::{Reply, Takes};
+use crate::link::Reply;
 
 /// Makes a call, as often as the server needs something first. Whether it took more than once.
 pub(crate) async fn complete(
     client: &Client,
     request: Box<ClientRequest>,
-    options: CallOptions,
-    takes: impl Fn() -> Takes,
+    options: &CallOptions,
+    progress: Option<&Arc<Feeder<ProgressParams>>>,
 ) -> Result<(ServerResult, bool), ClientError> {
     let most = client.rounds();
     let mut next = request;
     let mut pause = PAUSE;
     for round in 0..=most {
-        let reply = match client.attempt(next, options, takes()).await {
+        let reply = match client.attempt(next, options, progress).await {
             Reply {
                 outcome: Err(error),
                 request: Some(request),
@@ -37,7 +39,7 @@ pub(crate) async fn complete(
                 // server says again what is wrong.
                 client.0.hub.cache.forget_pages(&Method::ListTools);
                 let _ = Box::pin(client.list_tools()).await;
-                client.attempt(request, options, takes()).await
+                client.attempt(request, options, progress).await
             }
             reply => reply,
         };

@@ -72,34 +72,40 @@ pub(crate) struct Stream {
 /// The queue needs no bound: the driver takes from it at every turn, whatever the server does,
 /// and refuses what it has no room for.
 #[derive(Clone)]
-pub(crate) struct Link {
+pub(crate) struct Link(Arc<Ends>);
+
+struct Ends {
     commands: mpsc::UnboundedSender<Command>,
-    pub(crate) server: Arc<Peer>,
+    server: Arc<Peer>,
 }
 
 impl Link {
     pub(crate) fn new(commands: mpsc::UnboundedSender<Command>, server: Arc<Peer>) -> Self {
-        Self { commands, server }
+        Self(Arc::new(Ends { commands, server }))
+    }
+
+    pub(crate) fn server(&self) -> &Arc<Peer> {
+        &self.0.server
     }
 
     /// Whether the driver takes nothing any more.
     pub(crate) fn is_closed(&self) -> bool {
-        self.commands.is_closed()
+        self.0.commands.is_closed()
     }
 
     pub(crate) async fn closed(&self) {
-        self.commands.closed().await;
+        self.0.commands.closed().await;
     }
 
     /// Whether the revision that the server speaks has this method.
     pub(crate) fn has(&self, method: &Method) -> bool {
         let versions = method.versions();
-        versions.is_none_or(|versions| versions.contains(&self.server.version))
+        versions.is_none_or(|versions| versions.contains(&self.0.server.version))
     }
 
     pub(crate) fn notify(&self, notification: ClientNotification) {
         // When the driver is gone there is nobody to notify.
-        let _ = self.commands.send(Command::Notify(notification.into()));
+        let _ = self.0.commands.send(Command::Notify(notification.into()));
     }
 
     /// Makes a call. Dropping what this gives cancels it.
@@ -120,10 +126,10 @@ impl Link {
             takes,
         };
         // When the driver is gone, `to` is dropped, which is what tells.
-        let _ = self.commands.send(Command::Call(call));
+        let _ = self.0.commands.send(Command::Call(call));
         Pending {
             reply,
-            cancel: Some((ticket, self.commands)),
+            cancel: Some((ticket, self)),
         }
     }
 }
@@ -131,7 +137,7 @@ impl Link {
 /// A call that was made.
 pub(crate) struct Pending {
     reply: oneshot::Receiver<Reply>,
-    cancel: Option<(Ticket, mpsc::UnboundedSender<Command>)>,
+    cancel: Option<(Ticket, Link)>,
 }
 
 impl Pending {
@@ -155,8 +161,8 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if let Some((ticket, commands)) = self.cancel.take() {
-            let _ = commands.send(Command::Cancel(ticket));
+        if let Some((ticket, link)) = self.cancel.take() {
+            let _ = link.0.commands.send(Command::Cancel(ticket));
         }
     }
 }
