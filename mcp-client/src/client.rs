@@ -454,7 +454,7 @@ impl Client {
         };
         let link = match self.standing() {
             Some(link) => link,
-            None => match Box::pin(self.link(&request.method(), options.timeout)).await {
+            None => match Box::pin(self.link(request.method(), options.timeout)).await {
                 Ok(link) => link,
                 Err(error) => return error.into(),
             },
@@ -479,7 +479,7 @@ impl Client {
     /// The way to the server, when there is one.
     pub(crate) async fn link(
         &self,
-        method: &Method,
+        method: Method,
         timeout: Option<Duration>,
     ) -> Result<Link, ClientError> {
         let mut status = self.0.status.clone();
@@ -497,7 +497,7 @@ impl Client {
             Ok(Ok(Status::Down(report) | Status::Ended(report))) => Err(not_sent(report)),
             Ok(Err(_)) => Err(not_sent(&Arc::default())),
             Err(_) => Err(ClientError::TimedOut {
-                method: method.clone(),
+                method,
                 after: timeout.unwrap_or_default(),
             }),
         }

@@ -49,7 +49,7 @@ impl Client {
     pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Listening, ClientError> {
         let (changes, feed) = feed();
         let changes = Arc::new(changes);
-        let link = self.link(&Method::Listen, self.0.options.timeout).await?;
+        let link = self.link(Method::Listen, self.0.options.timeout).await?;
         let open = Open::new(self, link, &filter, &changes).await?;
         let failure = Arc::default();
         Ok(Listening {
@@ -134,7 +134,7 @@ async fn keep(
     while open.is_lost().await? {
         let mut delay = SHORTEST;
         open = loop {
-            let link = client.link(&Method::Listen, None).await?;
+            let link = client.link(Method::Listen, None).await?;
             match Open::new(client, link, filter, changes).await {
                 Ok(open) => break open,
                 Err(ClientError::Closed { .. }) => {}
