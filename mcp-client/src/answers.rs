@@ -31,14 +31,16 @@ pub(crate) async fn complete(
     if let Some(request) = without_headers(&mut reply) {
         reply = Box::pin(with_headers(client, request, options, progress)).await;
     }
-    match *reply.outcome? {
-        ServerResult::InputRequired(needs) => {
-            let request = reply.request.expect(SENT);
-            let rounds = rounds(client, request, needs, options, progress);
-            Ok((Box::pin(rounds).await?, true))
-        }
-        result => Ok((result, false)),
-    }
+    let rounds = {
+        let Reply { outcome, request } = reply;
+        let needs = match client.read(outcome?)? {
+            ServerResult::InputRequired(needs) => needs,
+            result => return Ok((result, false)),
+        };
+        let request = request.expect(SENT);
+        Box::pin(rounds(client, request, needs, options, progress))
+    };
+    Ok((rounds.await?, true))
 }
 
 const SENT: &str = "what has a result was sent";
@@ -94,7 +96,7 @@ async fn rounds(
             pause = (2 * pause).min(LONGEST_PAUSE);
         }
         let reply = client.attempt(request, options, progress).await;
-        match *reply.outcome? {
+        match client.read(reply.outcome?)? {
             ServerResult::InputRequired(more) => needs = more,
             result => return Ok(result),
         }

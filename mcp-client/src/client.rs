@@ -5,7 +5,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use mcp_protocol::connection::{CallOptions, Peer};
+use mcp_protocol::connection::{CallOptions, Peer, RawResult};
 use mcp_protocol::tool::{ToolArgs, decode_output, encode_arguments};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::*;
@@ -23,7 +23,7 @@ use crate::error::{ClientError, Closed};
 use crate::feed::{Feed, Feeder};
 use crate::host::Host;
 use crate::hub::Hub;
-use crate::link::{Link, Reply, Takes};
+use crate::link::{self, Link, Reply, Takes};
 
 /// A connection to a server. Clones are the same connection.
 ///
@@ -467,6 +467,15 @@ impl Client {
             Some(reply) => reply,
             None => Box::pin(self.gone()).await.into(),
         }
+    }
+
+    /// Gives a result its type.
+    pub(crate) fn read(&self, result: RawResult) -> Result<ServerResult, ClientError> {
+        let (result, left_out) = link::read(result)?;
+        if let (Some(why), Some(link)) = (left_out, self.standing()) {
+            link.left_out(why);
+        }
+        Ok(result)
     }
 
     fn standing(&self) -> Option<Link> {

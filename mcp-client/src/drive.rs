@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use mcp_protocol::connection::{
     AskId, CallError, CallId, CallMap, ClientConnection, ClientMessage, ClientOutput, IdHasher,
-    Ignored, NegotiationError, Peer,
+    Ignored, NegotiationError, Peer, RawResult,
 };
 use mcp_protocol::transport::{NoAnswer, Receiver, RequestId, Sender, TransportError};
 use mcp_protocol::{
     ClientRequest, ClientResult, ErrorObject, Frame, Incoming, Method, ServerNotification,
-    ServerRequest, ServerResult,
+    ServerRequest,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -377,6 +377,10 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 }
             }
             Command::Notify(notification) => self.connection.notify(*notification),
+            Command::LeftOut(why) => {
+                let why = self.process.redact(&why);
+                tracing::warn!("left out of a list of the server's: {why}");
+            }
             Command::Answer(ask, outcome) => {
                 self.asks.0.remove(&ask);
                 self.connection.reply(ask, outcome);
@@ -495,10 +499,6 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 let text: String = text.chars().take(SHOWN).collect();
                 tracing::warn!("the server writes what is no message to its output: {text:?}");
             }
-            Ignored::Items(why) => {
-                let why = self.process.redact(why);
-                tracing::warn!("left out of a list of the server's: {why}");
-            }
             _ => tracing::debug!("ignored: {}", self.process.redact(&what.to_string())),
         }
     }
@@ -530,7 +530,7 @@ struct Calls {
 }
 
 impl Calls {
-    fn done(&mut self, call: CallId, outcome: Result<Box<ServerResult>, CallError>, written: u64) {
+    fn done(&mut self, call: CallId, outcome: Result<RawResult, CallError>, written: u64) {
         self.last = None;
         let Some(waiting) = self.open.remove(&call) else {
             return;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mcp_protocol::connection::{AskId, CallOptions, Peer};
+use mcp_protocol::connection::{AskId, CallError, CallOptions, Peer, RawResult};
 use mcp_protocol::types::{ProgressParams, SubscriptionFilter};
 use mcp_protocol::{
     ClientNotification, ClientRequest, ClientResult, ErrorObject, Method, ServerResult,
@@ -14,8 +14,9 @@ use crate::error::ClientError;
 use crate::feed::Feeder;
 use crate::hub::Changes;
 
-/// What comes of a call.
-pub(crate) type Outcome = Result<Box<ServerResult>, ClientError>;
+/// What comes of a call. A result is read in the task of who wants it: the driver has others to
+/// serve, and what is made of a result in another thread costs more to take apart.
+pub(crate) type Outcome = Result<RawResult, ClientError>;
 
 /// The outcome, and the request again if it was sent: it may have to be made once more.
 pub(crate) struct Reply {
@@ -32,9 +33,19 @@ impl From<ClientError> for Reply {
     }
 }
 
+/// Gives a result its type, and says what of it cannot be had.
+pub(crate) fn read(result: RawResult) -> Result<(ServerResult, Option<String>), ClientError> {
+    result.read().map_err(|error| match error {
+        CallError::Unreadable { why, result } => ClientError::Protocol { why, result },
+        error => ClientError::Unsupported(error.into()),
+    })
+}
+
 /// Something that a driver is to do.
 pub(crate) enum Command {
     Call(NewCall),
+    /// Warns of items that were left out of a list.
+    LeftOut(String),
     /// Nobody waits for this call any more.
     Cancel(Ticket),
     Notify(Box<ClientNotification>),
@@ -106,6 +117,11 @@ impl Link {
     pub(crate) fn notify(&self, notification: ClientNotification) {
         // When the driver is gone there is nobody to notify.
         let _ = self.0.commands.send(Command::Notify(notification.into()));
+    }
+
+    pub(crate) fn left_out(&self, why: String) {
+        // When the driver is gone there is nobody who knows what must not be in a warning.
+        let _ = self.0.commands.send(Command::LeftOut(why));
     }
 
     /// Makes a call. Dropping what this gives cancels it.

@@ -251,7 +251,7 @@ impl Open {
                     sleep(SHORTEST).await;
                     Ok(true)
                 }
-                Some(outcome) => outcome.map(|_| false),
+                Some(outcome) => outcome.and_then(link::read).map(|_| false),
             },
             Way::Subscribed(subscribed) => {
                 subscribed.link.closed().await;
