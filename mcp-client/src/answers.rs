@@ -5,50 +5,82 @@
 //! same host. So a call is one thing here, whatever it takes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::connection::CallOptions;
-use mcp_protocol::types::InputRequiredResult;
+use mcp_protocol::types::{InputRequiredResult, ProgressParams};
 use mcp_protocol::{ClientRequest, ErrorCode, ErrorObject, Method, RawJson, ServerResult};
 use tokio::time::sleep;
 
 use crate::client::Client;
 use crate::error::ClientError;
+use crate::feed::Feeder;
 use crate::host::{Host, answer};
-use crate::link::{Reply, Takes};
+use crate::link::Reply;
 
 /// Makes a call, as often as the server needs something first. Whether it took more than once.
 pub(crate) async fn complete(
     client: &Client,
     request: Box<ClientRequest>,
-    options: CallOptions,
-    takes: impl Fn() -> Takes,
+    options: &CallOptions,
+    progress: Option<&Arc<Feeder<ProgressParams>>>,
 ) -> Result<(ServerResult, bool), ClientError> {
-    let most = client.rounds();
-    let mut next = request;
-    let mut pause = PAUSE;
-    for round in 0..=most {
-        let reply = match client.attempt(next, options, takes()).await {
-            Reply {
-                outcome: Err(error),
-                request: Some(request),
-            } if round == 0 && lacks_headers(&request, &error) => {
-                // The transport learns from the list which ones are wanted. If there is none, the
-                // server says again what is wrong.
-                client.0.hub.cache.forget_pages(&Method::ListTools);
-                let _ = Box::pin(client.list_tools()).await;
-                client.attempt(request, options, takes()).await
-            }
-            reply => reply,
-        };
-        let needs = match *reply.outcome? {
+    let mut reply = client.attempt(request, options, progress).await;
+    // All that happens seldom is in a box: each call carries room for what is in none.
+    if let Some(request) = without_headers(&mut reply) {
+        reply = Box::pin(with_headers(client, request, options, progress)).await;
+    }
+    let rounds = {
+        let Reply { outcome, request } = reply;
+        let needs = match client.read(outcome?)? {
             ServerResult::InputRequired(needs) => needs,
-            result => return Ok((result, round > 0)),
+            result => return Ok((result, false)),
         };
-        let request = reply.request.expect("what has a result was sent");
-        if round == most {
-            break;
-        }
+        let request = request.expect(SENT);
+        Box::pin(rounds(client, request, needs, options, progress))
+    };
+    Ok((rounds.await?, true))
+}
+
+const SENT: &str = "what has a result was sent";
+
+/// A request that was refused for the arguments that headers have to repeat. It was not begun
+/// then.
+///
+/// Spec: [client behavior](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#client-behavior).
+fn without_headers(reply: &mut Reply) -> Option<Box<ClientRequest>> {
+    let mismatches = matches!(&reply.outcome, Err(ClientError::Rpc(error)) if error.code == ErrorCode::HEADER_MISMATCH);
+    let is_tool = |request: &mut Box<_>| matches!(**request, ClientRequest::CallTool(_));
+    reply
+        .request
+        .take_if(|request| mismatches && is_tool(request))
+}
+
+/// Makes a call again when the transport has learned which headers are wanted. If there is no
+/// list, the server says again what is wrong.
+async fn with_headers(
+    client: &Client,
+    request: Box<ClientRequest>,
+    options: &CallOptions,
+    progress: Option<&Arc<Feeder<ProgressParams>>>,
+) -> Reply {
+    client.0.hub.cache.forget_pages(&Method::ListTools);
+    let _ = client.list_tools().await;
+    client.attempt(request, options, progress).await
+}
+
+/// Gives the server what it needs, until it needs nothing more.
+async fn rounds(
+    client: &Client,
+    mut request: Box<ClientRequest>,
+    mut needs: InputRequiredResult,
+    options: &CallOptions,
+    progress: Option<&Arc<Feeder<ProgressParams>>>,
+) -> Result<ServerResult, ClientError> {
+    let most = client.rounds();
+    let mut pause = PAUSE;
+    for _ in 0..most {
         let asks = needs
             .input_requests
             .as_ref()
@@ -57,23 +89,20 @@ pub(crate) async fn complete(
             let why = "the server needs something, and does not say what";
             return Err(ClientError::protocol(why));
         }
-        // In a box, as all that happens seldom: each call carries room for what is in none.
-        next = Box::pin(again(request, client.host(), needs)).await?;
+        request = again(request, client.host(), needs).await?;
         if !asks {
             // It wants nothing but time.
-            Box::pin(sleep(pause)).await;
+            sleep(pause).await;
             pause = (2 * pause).min(LONGEST_PAUSE);
         }
+        let reply = client.attempt(request, options, progress).await;
+        match client.read(reply.outcome?)? {
+            ServerResult::InputRequired(more) => needs = more,
+            result => return Ok(result),
+        }
+        request = reply.request.expect(SENT);
     }
     Err(ClientError::TooManyRounds { rounds: most })
-}
-
-/// Whether a call was refused for the arguments that headers have to repeat. It was not begun then.
-///
-/// Spec: [client behavior](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#client-behavior).
-fn lacks_headers(request: &ClientRequest, error: &ClientError) -> bool {
-    matches!(request, ClientRequest::CallTool(_))
-        && matches!(error, ClientError::Rpc(error) if error.code == ErrorCode::HEADER_MISMATCH)
 }
 
 /// After the first round without a question. After each other it is twice as long.

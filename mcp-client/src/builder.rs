@@ -209,7 +209,7 @@ impl ClientBuilder {
         let (stop, stopped) = watch::channel(false);
         let connection = open(&mut source, &plan, &stopped).await?;
         let (status, seen) = watch::channel(Status::Up(connection.link.clone()));
-        let server = connection.link.server.clone();
+        let server = connection.link.server().clone();
         tokio::spawn(supervise(source, plan, connection, status, stopped));
         Ok(Client(Arc::new(Inner {
             status: seen,

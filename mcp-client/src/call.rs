@@ -15,7 +15,6 @@ use crate::cache;
 use crate::client::Client;
 use crate::error::ClientError;
 use crate::feed::{Feed, Feeder, feed};
-use crate::link::Takes;
 
 /// How a result becomes what the caller wants.
 pub(crate) type Read<T> = fn(ServerResult) -> Result<T, ClientError>;
@@ -118,48 +117,6 @@ impl<T> Call<T> {
         self.reports = Some(Arc::new(feeder));
         (self, reports)
     }
-
-    async fn run(self) -> Result<T, ClientError> {
-        let Self {
-            client,
-            request,
-            read,
-            options,
-            is_fresh,
-            reports,
-            listener,
-        } = self;
-        let request = request?;
-        let keeps = || client.0.caches && !client.is_closed();
-        let key = cache::key(&request).filter(|_| keeps());
-        let cached = key.as_ref().map(|key| client.0.hub.cache.get(key));
-        let (kept, age) = cached.unwrap_or_default();
-        if let Some(kept) = kept.filter(|_| !is_fresh) {
-            return read(kept);
-        }
-        let takes = || Takes {
-            progress: reports.clone(),
-            stream: None,
-        };
-        #[cfg(feature = "validate")]
-        let tool = match &*request {
-            ClientRequest::CallTool(params) => Some(params.name.clone()),
-            _ => None,
-        };
-        let call = answers::complete(&client, request, options, takes);
-        let (result, has_asked) = match listener {
-            Some((reports, take)) => Box::pin(reported(call, reports, take)).await?,
-            None => call.await?,
-        };
-        #[cfg(feature = "validate")]
-        if let Some(outputs) = &client.0.outputs {
-            Box::pin(outputs.see(tool.as_deref(), &result)).await?;
-        }
-        if let Some(key) = key.filter(|_| !has_asked) {
-            client.0.hub.cache.put(key, age, &result);
-        }
-        read(result)
-    }
 }
 
 /// Reports that are passed on in one go, or who awaits a call could do nothing else while
@@ -198,7 +155,44 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
+        let Self {
+            client,
+            request,
+            read,
+            options,
+            is_fresh,
+            reports,
+            listener,
+        } = self;
+        // An `async fn` has room for its arguments twice, and each call would carry it.
+        Box::pin(async move {
+            let request = request?;
+            let keeps = || client.0.caches && !client.is_closed();
+            let key = cache::key(&request).filter(|_| keeps());
+            let cached = key.as_ref().map(|key| client.0.hub.cache.get(key));
+            let (kept, age) = cached.unwrap_or_default();
+            if let Some(kept) = kept.filter(|_| !is_fresh) {
+                return read(kept);
+            }
+            #[cfg(feature = "validate")]
+            let tool = match &*request {
+                ClientRequest::CallTool(params) => Some(params.name.clone()),
+                _ => None,
+            };
+            let call = answers::complete(&client, request, &options, reports.as_ref());
+            let (result, has_asked) = match listener {
+                Some((reports, take)) => Box::pin(reported(call, reports, take)).await?,
+                None => call.await?,
+            };
+            #[cfg(feature = "validate")]
+            if let Some(outputs) = &client.0.outputs {
+                Box::pin(outputs.see(tool.as_deref(), &result)).await?;
+            }
+            if let Some(key) = key.filter(|_| !has_asked) {
+                client.0.hub.cache.put(key, age, &result);
+            }
+            read(result)
+        })
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
-use mcp_protocol::connection::{CallOptions, Peer};
+use mcp_protocol::connection::{CallOptions, Peer, RawResult};
 use mcp_protocol::tool::{ToolArgs, decode_output, encode_arguments};
 use mcp_protocol::transport::Transport;
 use mcp_protocol::types::*;
@@ -19,10 +20,10 @@ use crate::builder::ClientBuilder;
 use crate::call::{Call, Read};
 use crate::connect::Status;
 use crate::error::{ClientError, Closed};
-use crate::feed::Feed;
+use crate::feed::{Feed, Feeder};
 use crate::host::Host;
 use crate::hub::Hub;
-use crate::link::{Link, Reply, Takes};
+use crate::link::{self, Link, Reply, Takes};
 
 /// A connection to a server. Clones are the same connection.
 ///
@@ -137,7 +138,7 @@ impl Client {
     pub fn server(&self) -> Arc<Peer> {
         let mut server = self.0.server.lock().unwrap_or_else(PoisonError::into_inner);
         if let Status::Up(link) = &*self.0.status.borrow() {
-            *server = link.server.clone();
+            *server = link.server().clone();
         }
         server.clone()
     }
@@ -444,33 +445,37 @@ impl Client {
     pub(crate) async fn attempt(
         &self,
         request: Box<ClientRequest>,
-        options: CallOptions,
-        takes: Takes,
+        options: &CallOptions,
+        progress: Option<&Arc<Feeder<ProgressParams>>>,
     ) -> Reply {
         let _turn = match &self.0.hub.turns {
             Some(turns) => Some(Box::pin(turns.take()).await),
             None => None,
         };
-        let link = match self.link(&request.method(), options).await {
-            Ok(link) => link,
-            Err(error) => return error.into(),
+        let link = match self.standing() {
+            Some(link) => link,
+            None => match Box::pin(self.link(request.method(), options.timeout)).await {
+                Ok(link) => link,
+                Err(error) => return error.into(),
+            },
         };
-        match link.call(request, options, takes).reply().await {
+        let takes = Takes {
+            progress: progress.cloned(),
+            stream: None,
+        };
+        match link.call(request, *options, takes).reply().await {
             Some(reply) => reply,
             None => Box::pin(self.gone()).await.into(),
         }
     }
 
-    /// The way to the server, when there is one.
-    pub(crate) async fn link(
-        &self,
-        method: &Method,
-        options: CallOptions,
-    ) -> Result<Link, ClientError> {
-        match self.standing() {
-            Some(link) => Ok(link),
-            None => Box::pin(self.next_link(method, options)).await,
+    /// Gives a result its type.
+    pub(crate) fn read(&self, result: RawResult) -> Result<ServerResult, ClientError> {
+        let (result, left_out) = link::read(result)?;
+        if let (Some(why), Some(link)) = (left_out, self.standing()) {
+            link.left_out(why);
         }
+        Ok(result)
     }
 
     fn standing(&self) -> Option<Link> {
@@ -480,14 +485,19 @@ impl Client {
         }
     }
 
-    async fn next_link(&self, method: &Method, options: CallOptions) -> Result<Link, ClientError> {
+    /// The way to the server, when there is one.
+    pub(crate) async fn link(
+        &self,
+        method: Method,
+        timeout: Option<Duration>,
+    ) -> Result<Link, ClientError> {
         let mut status = self.0.status.clone();
         let stands = status.wait_for(|status| match status {
             Status::Up(link) => !link.is_closed(),
             Status::Down(_) => !self.0.restarts,
             Status::Ended(_) => true,
         });
-        let stands = match options.timeout {
+        let stands = match timeout {
             Some(time) => tokio::time::timeout(time, stands).await,
             None => Ok(stands.await),
         };
@@ -496,8 +506,8 @@ impl Client {
             Ok(Ok(Status::Down(report) | Status::Ended(report))) => Err(not_sent(report)),
             Ok(Err(_)) => Err(not_sent(&Arc::default())),
             Err(_) => Err(ClientError::TimedOut {
-                method: method.clone(),
-                after: options.timeout.unwrap_or_default(),
+                method,
+                after: timeout.unwrap_or_default(),
             }),
         }
     }

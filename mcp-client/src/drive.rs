@@ -13,16 +13,16 @@ use std::time::Duration;
 
 use mcp_protocol::connection::{
     AskId, CallError, CallId, CallMap, ClientConnection, ClientMessage, ClientOutput, IdHasher,
-    Ignored, NegotiationError, Peer,
+    Ignored, NegotiationError, Peer, RawResult,
 };
 use mcp_protocol::transport::{NoAnswer, Receiver, RequestId, Sender, TransportError};
 use mcp_protocol::{
     ClientRequest, ClientResult, ErrorObject, Frame, Incoming, Method, ServerNotification,
-    ServerRequest, ServerResult,
+    ServerRequest,
 };
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 use tokio::task::coop::consume_budget;
-use tokio::task::{AbortHandle, yield_now};
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
 use crate::error::{ClientError, Closed};
@@ -31,6 +31,7 @@ use crate::host::{Host, answer};
 use crate::hub::Hub;
 use crate::link::{Command, Link, NewCall, Outcome, Reply, Takes, Ticket};
 use crate::process::Process;
+use crate::replies::Replies;
 use crate::turns::Turns;
 
 /// Bytes that are gathered before they are written although more is at hand.
@@ -44,7 +45,8 @@ const OUTPUT: usize = 64 << 20;
 /// Reports of progress that wait to be taken. Beyond it the oldest go.
 const REPORTS: usize = 64;
 
-/// Messages and orders that are taken before the order to stop and the clock are looked at again.
+/// Messages and orders that are taken before replies are given, and the order to stop and the
+/// clock are looked at again. Fewer if they are so long that they come to [`GATHER`].
 const TURNS: u8 = 32;
 
 /// How long a server that cannot be written to any more may still be read.
@@ -180,6 +182,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
 
     /// Writes what is left to write, and gives what is to be said to those who still wait.
     pub(crate) async fn end(mut self) -> (Closed, Bereaved) {
+        self.calls.replies.give();
         if self.last_words.is_none() {
             // A server that does not read its last messages will miss nothing.
             let _ = timeout(FLUSH, poll_fn(|cx| self.poll_leave(cx))).await;
@@ -194,6 +197,8 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         match wake {
             Wake::Command(command) => self.apply(command),
             Wake::Received(frame) => {
+                let more = frame.len() / (GATHER / usize::from(TURNS));
+                self.turns = self.turns.saturating_sub(more.try_into().unwrap_or(TURNS));
                 self.received = frame;
                 let incoming = Incoming::parse(&self.received);
                 self.connection.receive(incoming, now());
@@ -206,20 +211,23 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 self.connection.shut_down(now());
             }
             Wake::Deadline => self.connection.timeout(now()),
-            Wake::Pause => yield_now().await,
+            Wake::Pause => self.calls.replies.give_in_a_pause().await,
         }
         // Many messages can come of one read, and other tasks want their turn.
         consume_budget().await;
     }
 
     /// What happens next. What callers want and what the server says are taken in turn, so that
-    /// neither can hold up the other, and what they lead to is written in one go when nothing
-    /// is at hand. Before that, callers that were just answered have their turn, as they may
-    /// call again.
+    /// neither can hold up the other, and what they lead to is told and written in one go when
+    /// nothing is at hand. Before it is written, callers that were just answered have their
+    /// turn, as they may call again.
     fn poll_wake(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
         if self.turns == 0 {
             if let Poll::Ready(wake) = self.poll_signals(cx) {
                 return Poll::Ready(wake);
+            }
+            if !self.calls.replies.is_empty() {
+                return Poll::Ready(Wake::Pause);
             }
         }
         self.turns -= 1;
@@ -232,6 +240,10 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 return Poll::Ready(wake);
             }
         }
+        if self.calls.replies.len() > 1 {
+            return Poll::Ready(Wake::Pause);
+        }
+        self.calls.replies.give();
         if self.sender.queued() > 0 {
             if !self.has_paused && self.calls.open.len() > 1 {
                 self.has_paused = true;
@@ -365,6 +377,10 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 }
             }
             Command::Notify(notification) => self.connection.notify(*notification),
+            Command::LeftOut(why) => {
+                let why = self.process.redact(&why);
+                tracing::warn!("left out of a list of the server's: {why}");
+            }
             Command::Answer(ask, outcome) => {
                 self.asks.0.remove(&ask);
                 self.connection.reply(ask, outcome);
@@ -483,10 +499,6 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 let text: String = text.chars().take(SHOWN).collect();
                 tracing::warn!("the server writes what is no message to its output: {text:?}");
             }
-            Ignored::Items(why) => {
-                let why = self.process.redact(why);
-                tracing::warn!("left out of a list of the server's: {why}");
-            }
             _ => tracing::debug!("ignored: {}", self.process.redact(&what.to_string())),
         }
     }
@@ -512,19 +524,20 @@ struct Calls {
     tickets: HashMap<Ticket, CallId, BuildHasherDefault<IdHasher>>,
     /// The call whose request is to be sent next.
     last: Option<CallId>,
+    replies: Replies,
     /// Who is to be told how the connection ended, and whether what he asked was written.
     lost: Vec<(oneshot::Sender<Reply>, bool)>,
 }
 
 impl Calls {
-    fn done(&mut self, call: CallId, outcome: Result<Box<ServerResult>, CallError>, written: u64) {
+    fn done(&mut self, call: CallId, outcome: Result<RawResult, CallError>, written: u64) {
         self.last = None;
         let Some(waiting) = self.open.remove(&call) else {
             return;
         };
         self.tickets.remove(&waiting.ticket);
         let error = match outcome {
-            Ok(result) => return waiting.reply(Ok(result)),
+            Ok(result) => return self.reply(waiting, Ok(result)),
             Err(CallError::Lost | CallError::NotConnected) => {
                 // All but the line feed is enough for a server that reads to the end of input.
                 let reached = waiting.end.is_some_and(|end| written + 1 >= end);
@@ -539,15 +552,12 @@ impl Calls {
             Err(CallError::NoAnswer(why)) => ClientError::NoAnswer(why),
             Err(error) => ClientError::Unsupported(error.into()),
         };
-        waiting.reply(Err(error));
+        self.reply(waiting, Err(error));
     }
-}
 
-impl Waiting {
-    fn reply(self, outcome: Outcome) {
-        let request = self.request;
-        // Who does not wait any more has cancelled the call.
-        let _ = self.to.send(Reply { outcome, request });
+    fn reply(&mut self, waiting: Waiting, outcome: Outcome) {
+        let Waiting { to, request, .. } = waiting;
+        self.replies.add(to, Reply { outcome, request });
     }
 }
 

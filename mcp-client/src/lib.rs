@@ -32,7 +32,8 @@
 //!
 //! The connection, a value of [`mcp_protocol::connection`], relates messages to each other. One
 //! task drives it: it reads, decides and writes, and waits for nobody. A [`Call`] is
-//! made in the task that awaits it, and dropping it there cancels it.
+//! made in the task that awaits it, and its result gets its type there; dropping it there
+//! cancels it.
 //!
 //! # When things go wrong
 //!
@@ -97,6 +98,7 @@ mod hub;
 mod link;
 mod listen;
 mod process;
+mod replies;
 mod turns;
 #[cfg(feature = "validate")]
 mod validate;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mcp_protocol::connection::{AskId, CallOptions, Peer};
+use mcp_protocol::connection::{AskId, CallError, CallOptions, Peer, RawResult};
 use mcp_protocol::types::{ProgressParams, SubscriptionFilter};
 use mcp_protocol::{
     ClientNotification, ClientRequest, ClientResult, ErrorObject, Method, ServerResult,
@@ -14,8 +14,9 @@ use crate::error::ClientError;
 use crate::feed::Feeder;
 use crate::hub::Changes;
 
-/// What comes of a call.
-pub(crate) type Outcome = Result<Box<ServerResult>, ClientError>;
+/// What comes of a call. A result is read in the task of who wants it: the driver has others to
+/// serve, and what is made of a result in another thread costs more to take apart.
+pub(crate) type Outcome = Result<RawResult, ClientError>;
 
 /// The outcome, and the request again if it was sent: it may have to be made once more.
 pub(crate) struct Reply {
@@ -32,9 +33,19 @@ impl From<ClientError> for Reply {
     }
 }
 
+/// Gives a result its type, and says what of it cannot be had.
+pub(crate) fn read(result: RawResult) -> Result<(ServerResult, Option<String>), ClientError> {
+    result.read().map_err(|error| match error {
+        CallError::Unreadable { why, result } => ClientError::Protocol { why, result },
+        error => ClientError::Unsupported(error.into()),
+    })
+}
+
 /// Something that a driver is to do.
 pub(crate) enum Command {
     Call(NewCall),
+    /// Warns of items that were left out of a list.
+    LeftOut(String),
     /// Nobody waits for this call any more.
     Cancel(Ticket),
     Notify(Box<ClientNotification>),
@@ -72,34 +83,45 @@ pub(crate) struct Stream {
 /// The queue needs no bound: the driver takes from it at every turn, whatever the server does,
 /// and refuses what it has no room for.
 #[derive(Clone)]
-pub(crate) struct Link {
+pub(crate) struct Link(Arc<Ends>);
+
+struct Ends {
     commands: mpsc::UnboundedSender<Command>,
-    pub(crate) server: Arc<Peer>,
+    server: Arc<Peer>,
 }
 
 impl Link {
     pub(crate) fn new(commands: mpsc::UnboundedSender<Command>, server: Arc<Peer>) -> Self {
-        Self { commands, server }
+        Self(Arc::new(Ends { commands, server }))
+    }
+
+    pub(crate) fn server(&self) -> &Arc<Peer> {
+        &self.0.server
     }
 
     /// Whether the driver takes nothing any more.
     pub(crate) fn is_closed(&self) -> bool {
-        self.commands.is_closed()
+        self.0.commands.is_closed()
     }
 
     pub(crate) async fn closed(&self) {
-        self.commands.closed().await;
+        self.0.commands.closed().await;
     }
 
     /// Whether the revision that the server speaks has this method.
     pub(crate) fn has(&self, method: &Method) -> bool {
         let versions = method.versions();
-        versions.is_none_or(|versions| versions.contains(&self.server.version))
+        versions.is_none_or(|versions| versions.contains(&self.0.server.version))
     }
 
     pub(crate) fn notify(&self, notification: ClientNotification) {
         // When the driver is gone there is nobody to notify.
-        let _ = self.commands.send(Command::Notify(notification.into()));
+        let _ = self.0.commands.send(Command::Notify(notification.into()));
+    }
+
+    pub(crate) fn left_out(&self, why: String) {
+        // When the driver is gone there is nobody who knows what must not be in a warning.
+        let _ = self.0.commands.send(Command::LeftOut(why));
     }
 
     /// Makes a call. Dropping what this gives cancels it.
@@ -120,10 +142,10 @@ impl Link {
             takes,
         };
         // When the driver is gone, `to` is dropped, which is what tells.
-        let _ = self.commands.send(Command::Call(call));
+        let _ = self.0.commands.send(Command::Call(call));
         Pending {
             reply,
-            cancel: Some((ticket, self.commands)),
+            cancel: Some((ticket, self)),
         }
     }
 }
@@ -131,7 +153,7 @@ impl Link {
 /// A call that was made.
 pub(crate) struct Pending {
     reply: oneshot::Receiver<Reply>,
-    cancel: Option<(Ticket, mpsc::UnboundedSender<Command>)>,
+    cancel: Option<(Ticket, Link)>,
 }
 
 impl Pending {
@@ -155,8 +177,8 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if let Some((ticket, commands)) = self.cancel.take() {
-            let _ = commands.send(Command::Cancel(ticket));
+        if let Some((ticket, link)) = self.cancel.take() {
+            let _ = link.0.commands.send(Command::Cancel(ticket));
         }
     }
 }

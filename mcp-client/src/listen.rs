@@ -49,7 +49,7 @@ impl Client {
     pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Listening, ClientError> {
         let (changes, feed) = feed();
         let changes = Arc::new(changes);
-        let link = self.link(&Method::Listen, self.0.options).await?;
+        let link = self.link(Method::Listen, self.0.options.timeout).await?;
         let open = Open::new(self, link, &filter, &changes).await?;
         let failure = Arc::default();
         Ok(Listening {
@@ -131,12 +131,10 @@ async fn keep(
     changes: &Arc<Changes>,
     mut open: Open,
 ) -> Result<(), ClientError> {
-    let mut patient = client.0.options;
-    patient.timeout = None;
     while open.is_lost().await? {
         let mut delay = SHORTEST;
         open = loop {
-            let link = client.link(&Method::Listen, patient).await?;
+            let link = client.link(Method::Listen, None).await?;
             match Open::new(client, link, filter, changes).await {
                 Ok(open) => break open,
                 Err(ClientError::Closed { .. }) => {}
@@ -220,7 +218,7 @@ impl Open {
         filter: &SubscriptionFilter,
         changes: &Arc<Changes>,
     ) -> Result<Self, ClientError> {
-        let granted = filter.clone().granted_by(&link.server.capabilities);
+        let granted = filter.clone().granted_by(&link.server().capabilities);
         if granted == SubscriptionFilter::new() && *filter != granted {
             let error = CallError::NotOffered(Method::Listen);
             return Err(ClientError::Unsupported(error.into()));
@@ -253,7 +251,7 @@ impl Open {
                     sleep(SHORTEST).await;
                     Ok(true)
                 }
-                Some(outcome) => outcome.map(|_| false),
+                Some(outcome) => outcome.and_then(link::read).map(|_| false),
             },
             Way::Subscribed(subscribed) => {
                 subscribed.link.closed().await;

@@ -104,7 +104,9 @@ use std::time::{Duration, Instant};
 pub use self::asks::{Answer, AskId};
 pub use self::calls::{CallId, CallMap, IdHasher, LogMessage, Progress};
 pub use self::classify::Caller;
-pub use self::client::{CallError, CallOptions, ClientConnection, ClientOutput, Ignored};
+pub use self::client::{
+    CallError, CallOptions, ClientConnection, ClientOutput, Ignored, RawResult,
+};
 pub use self::config::{ClientConfig, ClientLimits, ServerConfig};
 pub use self::messages::{ClientMessage, Outgoing, ServerMessage};
 pub use self::negotiate::{NegotiationError, Peer};

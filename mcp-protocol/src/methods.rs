@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{ErrorObject, brief};
 use crate::jsonrpc::{Outline, RawJson, RequestId, encode_notification, encode_request, string};
-use crate::meta::{Last, LastMeta, NotificationMeta, RequestMeta, ResultMeta};
+use crate::meta::{LastMeta, NotificationMeta, RequestMeta, ResultMeta};
 use crate::types::*;
 use crate::version::ProtocolVersion::{self, *};
 use crate::wire::{Few, Key, wire};
@@ -468,7 +468,7 @@ impl ServerResult {
         method: &Method,
         result: &RawJson,
         outline: &Outline,
-        last: &mut Last<ResultMeta>,
+        meta: Option<ResultMeta>,
     ) -> Option<Self> {
         if outline.others || *method != Method::CallTool || !result.is_object() {
             return None;
@@ -491,8 +491,8 @@ impl ServerResult {
         if let Some(word) = outline.is_error(whole) {
             call.is_error = Some(std::str::from_utf8(word).ok()?.parse().ok()?);
         }
-        if let Some(meta) = outline.meta(whole) {
-            call.meta = Some(last.read(meta)?);
+        if outline.meta(whole).is_some() {
+            call.meta = Some(meta?);
         }
         Some(Self::CallTool(call))
     }

@@ -222,7 +222,7 @@ impl Client {
         let id = self.lock().call(request);
         let _open = Open { client: self, id };
         let outcome = self.until(|state| state.take_outcome(id)).await;
-        Ok(*outcome?)
+        Ok(outcome?)
     }
 
     /// The tools as they are listed, as JSON of one line for each member: sorted by their names,

@@ -8,9 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use self::calls::Calls;
-pub(super) use self::calls::Outcome;
-pub use self::calls::{CallError, CallOptions};
+pub use self::calls::{CallError, CallOptions, RawResult};
+use self::calls::{Calls, Outcome};
 use self::questions::admit;
 use super::after;
 use super::asks::AskId;
@@ -31,9 +30,7 @@ use crate::methods::{
     ServerResult,
 };
 use crate::transport::NoAnswer;
-use crate::types::{
-    CancelledParams, EmptyNotificationParams, EmptyResult, ListenResult, ProgressParams,
-};
+use crate::types::{CancelledParams, EmptyNotificationParams, EmptyResult, ProgressParams};
 use crate::version::{Era, ProtocolVersion};
 
 /// What the driver of a client is to do next.
@@ -49,7 +46,7 @@ pub enum ClientOutput {
     /// A call that asked for it has got further.
     Progress(CallId, ProgressParams),
     /// A call has come to its end, as every call does, once.
-    Done(CallId, Result<Box<ServerResult>, CallError>),
+    Done(CallId, Result<RawResult, CallError>),
     /// A legacy server asks something. [`ClientConnection::reply`] answers it.
     Ask(AskId, Box<ServerRequest>),
     /// A question need not be answered any more.
@@ -74,9 +71,6 @@ pub enum Ignored {
     /// Not a message: whatever runs there prints something else.
     #[error("not a message: {}", .0.error.message)]
     Junk(BadMessage),
-    /// Some items of a list that was asked for. The others are its result.
-    #[error("{0}")]
-    Items(String),
     /// A message that has nothing to do with what is open, or that the server must not send.
     /// What is late is so too.
     #[error("{0}")]
@@ -175,8 +169,7 @@ impl ClientConnection {
     pub fn unanswered(&mut self, request: &RequestId, why: NoAnswer, now: Instant) {
         if !matches!(self.stage, Stage::Closed) {
             let why = CallError::NoAnswer(why);
-            let none = Outline::default();
-            self.answered(Some(request.clone()), Err(why), &none, now);
+            self.answered(Some(request.clone()), Err(why), Outline::default(), now);
         }
     }
 
@@ -311,7 +304,7 @@ impl ClientConnection {
             Message::Notification(notification) => self.notified(notification, now),
             Message::Response(response) => {
                 let answer = response.outcome.map_err(CallError::Refused);
-                self.answered(response.id, answer, &response.outline, now);
+                self.answered(response.id, answer, response.outline, now);
             }
         }
     }
@@ -319,7 +312,7 @@ impl ClientConnection {
     fn bad(&mut self, bad: BadMessage, now: Instant) {
         if bad.is_response && bad.id.is_some() {
             let why = bad.error.message.into_owned();
-            self.answered(bad.id, Err(unreadable(why)), &Outline::default(), now);
+            self.answered(bad.id, Err(unreadable(why)), Outline::default(), now);
         } else {
             self.output
                 .push_back(ClientOutput::Ignored(Ignored::Junk(bad)));
@@ -345,7 +338,7 @@ impl ClientConnection {
         &mut self,
         id: Option<RequestId>,
         answer: Result<RawJson, CallError>,
-        outline: &Outline,
+        outline: Outline,
         now: Instant,
     ) {
         let call = match (&self.stage, &id) {
@@ -355,9 +348,7 @@ impl ClientConnection {
         };
         match call.and_then(|call| Some((call, self.calls.close(call)?))) {
             Some((id, call)) => {
-                let (outcome, ignored) = call.outcome(answer, outline, &mut self.last_meta);
-                let ignored = ignored.map(|why| ClientOutput::Ignored(Ignored::Items(why)));
-                self.output.extend(ignored);
+                let outcome = call.outcome(answer, outline, &mut self.last_meta);
                 self.done(id, outcome, now);
             }
             None => {
@@ -496,8 +487,7 @@ impl ClientConnection {
         let stream = self.calls.stream(id);
         let stream = stream.ok_or("nothing of that id can be cancelled")?;
         self.calls.close(stream);
-        let result = ServerResult::Listen(ListenResult::new());
-        self.done(stream, Ok(result.into()), now);
+        self.done(stream, Ok(RawResult::of_stream()), now);
         Ok(())
     }
 
@@ -572,7 +562,9 @@ impl ClientConnection {
     fn done(&mut self, call: CallId, outcome: Outcome, now: Instant) {
         match &mut self.stage {
             Stage::Opening(waiting) => {
-                let next = negotiate::next(&self.config, waiting, outcome);
+                let result = outcome.and_then(RawResult::read);
+                let result = result.map(|(result, _)| result);
+                let next = negotiate::next(&self.config, waiting, result);
                 self.proceed(next, now);
             }
             _ => self.output.push_back(ClientOutput::Done(call, outcome)),

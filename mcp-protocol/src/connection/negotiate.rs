@@ -21,7 +21,7 @@
 use std::sync::Arc;
 
 use super::calls::CallId;
-use super::client::{CallError, Outcome};
+use super::client::CallError;
 use super::config::{ClientConfig, of_era};
 use crate::error::{ErrorCode, ErrorObject, UnsupportedVersionData};
 use crate::jsonrpc::RawJson;
@@ -150,10 +150,14 @@ pub(super) fn request(config: &ClientConfig, version: ProtocolVersion) -> Client
 }
 
 /// What follows from what has come of an opening request.
-pub(super) fn next(config: &ClientConfig, waiting: &mut Waiting, outcome: Outcome) -> Next {
+pub(super) fn next(
+    config: &ClientConfig,
+    waiting: &mut Waiting,
+    outcome: Result<ServerResult, CallError>,
+) -> Next {
     let opening = &mut waiting.opening;
     let error = match (outcome, waiting.late.take()) {
-        (Ok(result), _) => return introduced(config, opening, *result),
+        (Ok(result), _) => return introduced(config, opening, result),
         (Err(error), Some(late)) if is_of_server(&error) => {
             opening.version = newest(config, Era::Modern).unwrap_or(opening.version);
             return introduced(config, opening, *late);

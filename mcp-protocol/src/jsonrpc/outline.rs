@@ -178,7 +178,9 @@ mod tests {
             panic!("not a result: {result}");
         };
         let method = Method::CallTool;
-        let quick = ServerResult::outlined(&method, &result, &outline, &mut Last::default());
+        let meta = outline.meta(result.as_bytes());
+        let meta = meta.and_then(|text| Last::default().read(text));
+        let quick = ServerResult::outlined(&method, &result, &outline, meta);
         (quick, ServerResult::parse(&method, &result).ok())
     }
 

@@ -850,8 +850,7 @@ fn an_item_of_a_list_that_cannot_be_read_costs_itself_only() {
                 ? call a {method}
                 < {id} {method}
                 > {id} ok {{"{member}": [{item}, {bad}, {item}, 5], "nextCursor": "n", "ttlMs": 7, "own": 1}}
-                ! ignored 2 of 4 `{member}` cannot be read, the first at 1:
-                ! done a ok {{"{member}": [{item}, {item}], "nextCursor": "n", "ttlMs": 7, "own": 1}}
+                ! done a ok {{"{member}": [{item}, {item}], "nextCursor": "n", "ttlMs": 7, "own": 1}} but 2 of 4 `{member}` cannot be read, the first at 1:
                 ? call b {method}
                 < {next} {method}
                 > {next} ok {{"{member}": {bad}}}

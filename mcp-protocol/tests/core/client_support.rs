@@ -20,7 +20,7 @@
 //! ? eof | shutdown | wait 500     the input ends; we end; milliseconds pass
 //! ! connected 2025-11-25          what the driver is told
 //! ! failed NoCommonVersion        … with this in it
-//! ! done a ok {…}                 … with at least these members
+//! ! done a ok {…} | ok {…} but 1 of 2     … with at least these members; what was left out
 //! ! done a TimedOut               … with this in it
 //! ! progress a 0.5 | ask q roots/list | withdrawn q
 //! ! heard notifications/message | heard notifications/x of a
@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcp_protocol::connection::{
-    AskId, CallId, CallOptions, ClientConfig, ClientConnection, ClientOutput,
+    AskId, CallId, CallOptions, ClientConfig, ClientConnection, ClientOutput, RawResult,
 };
 use mcp_protocol::transport::NoAnswer;
 use mcp_protocol::types::*;
@@ -252,13 +252,25 @@ impl Play {
                 peer.version.as_str() == *version
             }
             (["failed", what], ClientOutput::Failed(error)) => format!("{error:?}").contains(what),
-            (["done", name, "ok", rest @ ..], ClientOutput::Done(call, Ok(result))) => {
-                let result = serde_json::to_value(result).expect("a result encodes");
-                let members = rest.first().map_or(json!({}), |text| parse(text));
-                self.named(name)? == *call && contains(&result, &members)
-            }
-            (["done", name, what], ClientOutput::Done(call, Err(error))) => {
-                self.named(name)? == *call && format!("{error:?}").contains(what)
+            (["done", name, ..], ClientOutput::Done(call, outcome)) => {
+                let read = outcome.clone().and_then(RawResult::read);
+                let fits = match (&words[2..], read) {
+                    (["ok", rest @ ..], Ok((result, left_out))) => {
+                        let result = serde_json::to_value(result).expect("a result encodes");
+                        let rest = rest.first().copied().unwrap_or("{}");
+                        let (members, but) = match rest.split_once(" but ") {
+                            Some((members, but)) => (members, Some(but)),
+                            None => (rest, None),
+                        };
+                        let starts = |(what, but): (&String, &str)| what.starts_with(but);
+                        contains(&result, &parse(members))
+                            && left_out.is_some() == but.is_some()
+                            && left_out.as_ref().zip(but).is_none_or(starts)
+                    }
+                    ([what, ..], Err(error)) => format!("{error:?}").contains(what),
+                    _ => false,
+                };
+                self.named(name)? == *call && fits
             }
             (["progress", name, progress], ClientOutput::Progress(call, params)) => {
                 self.named(name)? == *call && json!(params.progress) == parse(progress)

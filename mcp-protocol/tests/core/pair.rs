@@ -156,12 +156,14 @@ impl Pair {
                 result.edit_meta(|meta| *meta = Some(signed));
             }
             compat::fit_result(&mut result, self.version);
-            Box::new(result)
+            (result, None)
         });
-        self.hears(ClientOutput::Done(
-            call,
-            outcome.map_err(CallError::Refused),
-        ));
+        let Some(ClientOutput::Done(id, heard)) = self.heard.pop_front() else {
+            panic!("not done: {}", self.version);
+        };
+        let heard = heard.and_then(RawResult::read);
+        let expected = outcome.map_err(CallError::Refused);
+        assert_eq!((id, heard), (call, expected), "{}", self.version);
     }
 
     /// Expects what the server's side has notified of, as the revision has it.

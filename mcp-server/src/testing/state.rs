@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use mcp_protocol::connection::{
     CallError, CallId, CallMap, CallOptions, ClientConfig, ClientConnection, ClientOutput,
-    NegotiationError, Peer,
+    NegotiationError, Peer, RawResult,
 };
 use mcp_protocol::transport::{Receiver, Sender, Transport};
 use mcp_protocol::types::{InputRequest, LoggingLevel};
@@ -24,7 +24,7 @@ pub(super) struct State {
     connection: ClientConnection,
     answers: Answers,
     connected: Option<Result<(), NegotiationError>>,
-    done: CallMap<Result<Box<ServerResult>, CallError>>,
+    done: CallMap<Result<RawResult, CallError>>,
     heard: VecDeque<ServerNotification>,
     /// `None` once the server has said all that it will.
     receiver: Option<<Memory as Transport>::Receiver>,
@@ -117,11 +117,9 @@ impl State {
         self.connection.cancel(call, None, Instant::now());
     }
 
-    pub(super) fn take_outcome(
-        &mut self,
-        call: CallId,
-    ) -> Option<Result<Box<ServerResult>, CallError>> {
-        self.done.remove(&call)
+    pub(super) fn take_outcome(&mut self, call: CallId) -> Option<Result<ServerResult, CallError>> {
+        let outcome = self.done.remove(&call)?;
+        Some(outcome.and_then(RawResult::read).map(|(result, _)| result))
     }
 
     /// The answer to a question that has come in a result.

@@ -9,9 +9,9 @@ use super::lists;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{Outline, RawJson, RequestId};
 use crate::meta::{Last, ResultMeta};
-use crate::methods::{Method, ResultError, ServerResult};
+use crate::methods::{Method, ServerResult};
 use crate::transport::NoAnswer;
-use crate::types::LoggingLevel;
+use crate::types::{ListenResult, LoggingLevel};
 use crate::version::{Era, ProtocolVersion};
 
 /// How a call is made, and how long it may take.
@@ -102,46 +102,87 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Gives the answer its type, and says what of it cannot be had. What is wrong with one
-    /// item of a list costs that item only.
     pub(super) fn outcome(
-        &self,
+        self,
         answer: Result<RawJson, CallError>,
-        outline: &Outline,
+        outline: Outline,
         last: &mut Last<ResultMeta>,
-    ) -> (Outcome, Option<String>) {
-        let result = match answer {
-            Ok(result) => result,
-            Err(error) => return (Err(error), None),
-        };
-        if let Some(quick) = ServerResult::outlined(&self.method, &result, outline, last) {
-            return (Ok(quick.into()), None);
-        }
-        let error = match self.parse(&result) {
-            Ok(parsed) => return (Ok(parsed.into()), None),
-            Err(error) => error,
-        };
-        let rest = lists::readable(&self.method, &result)
-            .and_then(|(rest, why)| Some((self.parse(&rest).ok()?, why)));
-        match rest {
-            Some((parsed, why)) => (Ok(parsed.into()), Some(why)),
-            None => {
-                let (why, result) = (error.to_string(), Some(result));
-                (Err(CallError::Unreadable { why, result }), None)
-            }
+    ) -> Outcome {
+        let result = answer?;
+        let meta = outline.meta(result.as_bytes());
+        let meta = meta.and_then(|text| last.read(text));
+        Ok(RawResult {
+            method: self.method,
+            era: self.era,
+            result,
+            outline,
+            meta,
+        })
+    }
+}
+
+/// The result of a call as the server has sent it. [`read`](Self::read) gives it its type,
+/// which is best done by who wants it: a driver would keep all others waiting meanwhile.
+///
+/// It keeps all that was received along with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawResult {
+    method: Method,
+    era: Era,
+    result: RawJson,
+    outline: Outline,
+    /// What is the same as in the last result need not be read again.
+    meta: Option<ResultMeta>,
+}
+
+impl RawResult {
+    /// The result of a stream that has ended without one.
+    pub(super) fn of_stream() -> Self {
+        Self {
+            method: Method::Listen,
+            era: Era::Modern,
+            result: RawJson::encode(&ListenResult::new()).expect("results always encode"),
+            outline: Outline::default(),
+            meta: None,
         }
     }
 
-    fn parse(&self, result: &RawJson) -> Result<ServerResult, ResultError> {
-        match self.era {
-            Era::Legacy => ServerResult::parse_complete(&self.method, result),
-            Era::Modern => ServerResult::parse(&self.method, result),
+    /// Gives the result its type, and says what of it cannot be had. What is wrong with one
+    /// item of a list costs that item only.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Unreadable`], if it is no result of the method that was called.
+    pub fn read(self) -> Result<(ServerResult, Option<String>), CallError> {
+        let Self {
+            method,
+            era,
+            result,
+            outline,
+            meta,
+        } = self;
+        if let Some(quick) = ServerResult::outlined(&method, &result, &outline, meta) {
+            return Ok((quick, None));
         }
+        let parse = |result: &RawJson| match era {
+            Era::Legacy => ServerResult::parse_complete(&method, result),
+            Era::Modern => ServerResult::parse(&method, result),
+        };
+        let error = match parse(&result) {
+            Ok(parsed) => return Ok((parsed, None)),
+            Err(error) => error,
+        };
+        let rest = lists::readable(&method, &result)
+            .and_then(|(rest, why)| Some((parse(&rest).ok()?, Some(why))));
+        rest.ok_or_else(|| CallError::Unreadable {
+            why: error.to_string(),
+            result: Some(result),
+        })
     }
 }
 
 /// What comes of a call.
-pub(in super::super) type Outcome = Result<Box<ServerResult>, CallError>;
+pub(in super::super) type Outcome = Result<RawResult, CallError>;
 
 /// The requests that are open. Each has the number that it has on the wire.
 #[derive(Default)]
