@@ -287,8 +287,10 @@ pub(crate) struct Call {
     unsent: Rare<Unsent>,
     /// What the user has answered so far.
     answers: Rare<Answers>,
+    /// Bytes of the message that it came in.
+    size: usize,
     /// What the call holds of the calls in flight until it ends, if it was admitted.
-    slot: Option<Slot>,
+    slot: OnceLock<Slot>,
     cancelled: Flag,
 }
 
@@ -297,8 +299,8 @@ impl Call {
         id: CallId,
         request: Arc<ClientRequest>,
         caller: Caller,
+        size: usize,
         events: Events,
-        slot: Option<Slot>,
     ) -> Self {
         Self {
             id,
@@ -307,7 +309,8 @@ impl Call {
             events,
             unsent: Rare::default(),
             answers: Rare::default(),
-            slot,
+            size,
+            slot: OnceLock::new(),
             cancelled: Flag::default(),
         }
     }
@@ -348,16 +351,26 @@ impl Call {
         answer
     }
 
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Takes a slot, to have until it ends.
+    pub(crate) fn hold(&self, slot: Slot) {
+        // A call is admitted once; a second slot would go back at once.
+        let _ = self.slot.set(slot);
+    }
+
     /// Holds the slot once more, for work that may outlive the call's task.
     pub(crate) fn hold_on(&self) {
-        if let Some(slot) = &self.slot {
+        if let Some(slot) = self.slot.get() {
             slot.hold_on();
         }
     }
 
     /// Gives the slot back, if nobody else holds it.
     pub(crate) fn release(&self) {
-        if let Some(slot) = &self.slot {
+        if let Some(slot) = self.slot.get() {
             slot.release();
         }
     }

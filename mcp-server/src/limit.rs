@@ -8,12 +8,16 @@
 //! tower's `LoadShed` over `ConcurrencyLimit` looks like the same and is not: a call that was
 //! shed stays queued in the semaphore and later takes a permit that nobody uses.
 
+use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 
 use mcp_protocol::{BusyData, BusyScope, ErrorCode, ErrorObject, SERVER_BUSY};
+use tower::{Layer, Service};
 
 use crate::attempt::Attempt;
+use crate::rounds::{Rounds, Running};
 
 /// The calls in flight on a whole server.
 #[derive(Clone, Debug)]
@@ -109,7 +113,7 @@ impl Share {
     }
 
     /// Says what there is no room in.
-    pub(crate) fn refuse(&self, full: Full, attempt: &Attempt) -> ErrorObject {
+    fn refuse(&self, full: Full, attempt: &Attempt) -> ErrorObject {
         let (scope, gauge) = match full {
             Full::Calls => (BusyScope::Connection, &self.parts.calls),
             Full::Bytes => (BusyScope::Connection, &self.parts.bytes),
@@ -199,6 +203,66 @@ impl Drop for Slot {
     fn drop(&mut self) {
         if *self.holders.get_mut() > 0 {
             self.give_back();
+        }
+    }
+}
+
+/// Admits the calls of one connection to a service.
+#[derive(Clone, Debug)]
+pub struct LimitLayer {
+    share: Share,
+}
+
+impl LimitLayer {
+    /// For the connection that has this share.
+    #[must_use]
+    pub fn new(share: Share) -> Self {
+        Self { share }
+    }
+}
+
+impl Layer<Arc<Rounds>> for LimitLayer {
+    type Service = Limit;
+
+    fn layer(&self, rounds: Arc<Rounds>) -> Limit {
+        Limit {
+            share: self.share.clone(),
+            rounds,
+        }
+    }
+}
+
+/// A service that takes as many calls as its connection's share allows, and refuses the others
+/// as `server_busy`. Which of the two it does is known at once; a call that it has taken holds
+/// its slot until it ends.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    share: Share,
+    rounds: Arc<Rounds>,
+}
+
+impl Limit {
+    pub(crate) fn rounds(&self) -> &Arc<Rounds> {
+        &self.rounds
+    }
+}
+
+impl Service<Attempt> for Limit {
+    type Response = Running;
+    type Error = ErrorObject;
+    type Future = Ready<Result<Running, ErrorObject>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ErrorObject>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, attempt: Attempt) -> Self::Future {
+        match self.share.try_acquire(attempt.call.size()) {
+            Ok(slot) => {
+                attempt.call.hold(slot);
+                ready(Ok(self.rounds.serve(attempt)))
+            }
+            Err(full) => ready(Err(self.share.refuse(full, &attempt))),
         }
     }
 }

@@ -73,7 +73,7 @@ pub(crate) struct Rules {
 
 /// The service.
 #[derive(Debug)]
-pub(crate) struct Rounds {
+pub struct Rounds {
     next: Next,
     rules: Arc<Rules>,
     /// Whose connection this is.
@@ -282,7 +282,7 @@ fn is_modern(attempt: &Attempt) -> bool {
 /// An attempt, and what becomes of it if it needs something.
 ///
 /// Not boxed: nearly every call is one attempt and needs no more than its handler's future.
-pub(crate) struct Running(Serving);
+pub struct Running(Serving);
 
 impl Running {
     /// Goes on with the call, which is always the same one.

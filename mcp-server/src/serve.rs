@@ -20,6 +20,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::coop::consume_budget;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tower::{Layer, Service};
 use tracing::{Instrument, Span};
 
 use crate::attempt::Attempt;
@@ -27,7 +28,7 @@ use crate::context::Call;
 use crate::custom::Heard;
 use crate::error::{ServeError, ServiceDown};
 use crate::events::{Event, Events};
-use crate::limit::Share;
+use crate::limit::{Limit, LimitLayer, Share};
 use crate::pace::{Paces, Place};
 use crate::rounds::Rounds;
 use crate::server::{Parts, Stop};
@@ -115,8 +116,7 @@ enum Wake {
 struct Driver<R, W> {
     parts: Arc<Parts>,
     connection: ServerConnection,
-    share: Share,
-    rounds: Arc<Rounds>,
+    service: Limit,
     calls: Calls,
     heard: Heard,
     events: Events,
@@ -154,8 +154,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         Self {
             connection: ServerConnection::new(parts.config.clone()),
             heard: Heard::new(parts.handlers.clone(), share.clone(), network),
-            share,
-            rounds: Arc::new(rounds),
+            service: LimitLayer::new(share).layer(Arc::new(rounds)),
             calls: Calls::counted_by(parts.counters.clone()),
             events,
             asks: HashMap::new(),
@@ -359,24 +358,22 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
     }
 
     fn start(&mut self, id: CallId, request: Arc<ClientRequest>, caller: Caller, size: usize) {
-        let (slot, full) = match self.share.try_acquire(size) {
-            Ok(slot) => (Some(slot), None),
-            Err(full) => (None, Some(full)),
-        };
-        let call = Call::new(id, request, caller, self.events.clone(), slot);
-        let call = Arc::new(call);
+        let call = Arc::new(Call::new(id, request, caller, size, self.events.clone()));
         let attempt = Attempt { call: call.clone() };
         let mut span = self.span(id, &attempt);
-        if let Some(full) = full {
-            self.parts.counters.refused();
-            let busy = Err(self.share.refuse(full, &attempt));
-            span.end(Some("busy"), Ok(&busy));
-            return self.connection.reply(id, busy);
-        }
-        self.parts.counters.started();
         let place = Paces::place(&attempt);
-        let running = self.rounds.serve(attempt);
-        self.work(id, Work::new(call, running, span), place);
+        match self.service.call(attempt).into_inner() {
+            Ok(running) => {
+                self.parts.counters.started();
+                self.work(id, Work::new(call, running, span), place);
+            }
+            Err(busy) => {
+                self.parts.counters.refused();
+                let busy = Err(busy);
+                span.end(Some("busy"), Ok(&busy));
+                self.connection.reply(id, busy);
+            }
+        }
     }
 
     /// Works on a call: here, if it is likely to be done at once, else in a task of its own.
@@ -386,12 +383,12 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
         if tried {
             // Whatever it waits for it learns of by the first poll of its task.
             let mut cx = Context::from_waker(Waker::noop());
-            let polled = paces.poll(place, true, || work.poll(&self.rounds, &mut cx));
+            let polled = paces.poll(place, true, || work.poll(self.service.rounds(), &mut cx));
             if let Poll::Ready(end) = polled {
                 return self.tried(end);
             }
         }
-        let (paces, rounds) = (paces.clone(), self.rounds.clone());
+        let (paces, rounds) = (paces.clone(), self.service.rounds().clone());
         let mut first = !tried;
         let work = poll_fn(move |cx| match mem::take(&mut first) {
             true => paces.poll(place, false, || work.poll(&rounds, cx)),
