@@ -20,13 +20,17 @@ impl<T> Named<T> {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.find(name).ok().map(|at| &self.0[at].1)
+        let at = self.find(name).ok()?;
+        self.0.get(at).map(|(_, value)| value)
     }
 
     /// Gives back what had the name.
     pub(crate) fn insert(&mut self, name: String, value: T) -> Option<T> {
         match self.find(&name) {
-            Ok(at) => Some(std::mem::replace(&mut self.0[at].1, value)),
+            Ok(at) => {
+                let (_, known) = self.0.get_mut(at)?;
+                Some(std::mem::replace(known, value))
+            }
             Err(at) => {
                 self.0.insert(at, (name, value));
                 None
