@@ -212,6 +212,29 @@ async fn a_no_that_is_an_answer_ends_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_legacy_client_is_asked_again_for_what_its_answer_does_not_say() {
+    let (mut client, ids) = asked(three).await;
+    let accept = json!({ "result": { "action": "accept" } });
+    for (id, answer) in ids.iter().zip([&json!({ "result": 7 }), &accept, &accept]) {
+        client.answer(id, answer).await;
+    }
+    for nonsense in [
+        json!({}),
+        json!({ "action": 7 }),
+        json!({ "action": "later" }),
+    ] {
+        let question = client.receive().await;
+        assert_eq!(question["params"]["message"], "A?", "{question}");
+        let answer = json!({ "result": nonsense });
+        client.answer(&question["id"], &answer).await;
+    }
+    let question = client.receive().await;
+    client.answer(&question["id"], &accept).await;
+    let reply = client.receive().await;
+    assert_eq!(reply["result"]["content"][0]["text"], "paid {}", "{reply}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_question_that_is_still_open_is_not_asked_again() {
     // Turns to another question once the user has said no to one.
     static ASKED: AtomicUsize = AtomicUsize::new(0);
