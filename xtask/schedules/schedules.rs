@@ -146,7 +146,7 @@ fn call(events: Events) -> Call {
             request,
             caller,
             ..
-        }) => Call::new(call, request, caller, events, None),
+        }) => Call::new(call, request, caller, 0, events),
         _ => panic!("a call is started"),
     }
 }
