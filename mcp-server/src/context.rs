@@ -287,7 +287,7 @@ pub(crate) struct Call {
     unsent: Rare<Unsent>,
     /// What the user has answered so far.
     answers: Rare<Answers>,
-    /// Bytes of the message that it came in.
+    /// Bytes that the request keeps in memory.
     size: usize,
     /// What the call holds of the calls in flight until it ends, if it was admitted.
     slot: OnceLock<Slot>,
