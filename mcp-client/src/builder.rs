@@ -208,10 +208,12 @@ impl ClientBuilder {
         };
         let (stop, stopped) = watch::channel(false);
         let connection = open(&mut source, &plan, &stopped).await?;
-        let (status, seen) = watch::channel(Status::Up(connection.link.clone()));
-        let server = connection.link.server().clone();
+        let first = connection.link.clone();
+        let (status, seen) = watch::channel(Status::Up(first.clone()));
+        let server = first.server().clone();
         tokio::spawn(supervise(source, plan, connection, status, stopped));
         Ok(Client(Arc::new(Inner {
+            first,
             status: seen,
             stop,
             hub,

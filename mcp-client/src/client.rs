@@ -23,7 +23,7 @@ use crate::error::{ClientError, Closed};
 use crate::feed::{Feed, Feeder};
 use crate::host::Host;
 use crate::hub::Hub;
-use crate::link::{self, Link, Reply, Takes};
+use crate::link::{self, Link, Pending, Reply, Takes};
 
 /// A connection to a server. Clones are the same connection.
 ///
@@ -64,6 +64,9 @@ impl Debug for WeakClient {
 }
 
 pub(crate) struct Inner {
+    /// The first connection, which is mostly the only one. To look for it in `status` is
+    /// dearer: all who call share the lock of that.
+    pub(crate) first: Link,
     pub(crate) status: watch::Receiver<Status>,
     pub(crate) stop: watch::Sender<bool>,
     pub(crate) hub: Arc<Hub>,
@@ -452,18 +455,21 @@ impl Client {
             Some(turns) => Some(Box::pin(turns.take()).await),
             None => None,
         };
-        let link = match self.standing() {
-            Some(link) => link,
-            None => match Box::pin(self.link(request.method(), options.timeout)).await {
-                Ok(link) => link,
+        let next;
+        let link = if self.0.first.is_closed() {
+            match Box::pin(self.link(request.method(), options.timeout)).await {
+                Ok(link) => next = link,
                 Err(error) => return error.into(),
-            },
+            }
+            &next
+        } else {
+            &self.0.first
         };
         let takes = Takes {
             progress: progress.cloned(),
             stream: None,
         };
-        match link.call(request, *options, takes).reply().await {
+        match Pending::new(link, request, *options, takes).reply().await {
             Some(reply) => reply,
             None => Box::pin(self.gone()).await.into(),
         }

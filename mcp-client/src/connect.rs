@@ -25,7 +25,7 @@ use crate::drive::Driver;
 use crate::error::{ClientError, Closed};
 use crate::host::Host;
 use crate::hub::Hub;
-use crate::link::{Link, Takes};
+use crate::link::{Link, Pending, Takes};
 use crate::process::Process;
 
 /// How a conversation with a server is opened.
@@ -341,7 +341,7 @@ async fn unanswered(link: &Link, every: Option<Duration>) {
     while missed < PINGS {
         sleep(every).await;
         let ping = ClientRequest::Ping(EmptyParams::new());
-        let mut call = link.clone().call(ping, options, Takes::default());
+        let mut call = Pending::new(link, ping, options, Takes::default());
         missed = match call.outcome().await {
             Some(Err(ClientError::TimedOut { .. } | ClientError::Unread { .. })) => missed + 1,
             _ => 0,
@@ -374,10 +374,7 @@ fn by_us(closed: &Closed) -> Closed {
 fn set_level(link: &Link, hub: &Hub) {
     if let Some(level) = hub.level().filter(|_| link.has(&Method::SetLevel)) {
         let request = ClientRequest::SetLevel(SetLevelParams::new(level));
-        let call = link
-            .clone()
-            .call(request, CallOptions::default(), Takes::default());
-        call.forget();
+        Pending::new(link, request, CallOptions::default(), Takes::default()).forget();
     }
 }
 

@@ -17,8 +17,7 @@ use mcp_protocol::connection::{
 };
 use mcp_protocol::transport::{NoAnswer, Receiver, RequestId, Sender, TransportError};
 use mcp_protocol::{
-    ClientRequest, ClientResult, ErrorObject, Frame, Incoming, Method, ServerNotification,
-    ServerRequest,
+    ClientRequest, ClientResult, ErrorObject, Frame, Method, ServerNotification, ServerRequest,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -200,7 +199,7 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                 let more = frame.len() / (GATHER / usize::from(TURNS));
                 self.turns = self.turns.saturating_sub(more.try_into().unwrap_or(TURNS));
                 self.received = frame;
-                let incoming = Incoming::parse(&self.received);
+                let incoming = self.connection.parse(&self.received);
                 self.connection.receive(incoming, now());
             }
             Wake::Skipped(limit) => self.connection.skipped(limit, now()),
@@ -417,7 +416,14 @@ impl<R: Receiver, W: Sender> Driver<R, W> {
                     let call = self.calls.last.take();
                     if let Some(call) = call.and_then(|call| self.calls.open.get_mut(&call)) {
                         call.end = Some(self.written + self.sender.queued() as u64);
-                        if let ClientMessage::Request { request, .. } = message {
+                        if let ClientMessage::Request { mut request, .. } = message {
+                            // Where all requests are made it costs least to let go of what they
+                            // share, and the connection says it anew if one is made once more.
+                            if let Some(meta) = request.meta_mut() {
+                                meta.protocol_version = None;
+                                meta.client_capabilities = None;
+                                meta.client_info = None;
+                            }
                             call.request = Some(request);
                         }
                     }

@@ -1,6 +1,7 @@
 //! What belongs to a client and not to one of its connections: who hears of what, and what is kept.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mcp_protocol::ServerNotification;
@@ -43,8 +44,22 @@ impl Changes {
 pub(crate) struct Hub {
     pub(crate) cache: Cache,
     pub(crate) turns: Option<Arc<Turns>>,
+    /// Each call looks at it, so it needs no lock: one of [`LEVELS`], counted from 1, or 0 for
+    /// none.
+    level: AtomicU8,
     state: Mutex<State>,
 }
+
+const LEVELS: [LoggingLevel; 8] = [
+    LoggingLevel::Debug,
+    LoggingLevel::Info,
+    LoggingLevel::Notice,
+    LoggingLevel::Warning,
+    LoggingLevel::Error,
+    LoggingLevel::Critical,
+    LoggingLevel::Alert,
+    LoggingLevel::Emergency,
+];
 
 #[derive(Default)]
 struct State {
@@ -53,7 +68,6 @@ struct State {
     /// How many listeners each resource has that was subscribed to.
     subscribed: BTreeMap<String, usize>,
     notified: Vec<Feeder<ServerNotification>>,
-    level: Option<LoggingLevel>,
     ended: bool,
 }
 
@@ -136,11 +150,12 @@ impl Hub {
     }
 
     pub(crate) fn level(&self) -> Option<LoggingLevel> {
-        self.lock().level
+        let level = self.level.load(Ordering::Relaxed);
+        LEVELS.get(usize::from(level).wrapping_sub(1)).copied()
     }
 
     pub(crate) fn set_level(&self, level: LoggingLevel) {
-        self.lock().level = Some(level);
+        self.level.store(level as u8 + 1, Ordering::Relaxed);
     }
 
     /// There will be no more connection.

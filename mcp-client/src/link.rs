@@ -1,5 +1,7 @@
 //! What callers tell the driver of one connection.
 
+use std::borrow::Borrow;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -123,16 +125,23 @@ impl Link {
         // When the driver is gone there is nobody who knows what must not be in a warning.
         let _ = self.0.commands.send(Command::LeftOut(why));
     }
+}
 
-    /// Makes a call. Dropping what this gives cancels it.
-    pub(crate) fn call(
-        self,
+/// A call that was made. Dropping it cancels the call.
+pub(crate) struct Pending<L: Borrow<Link>> {
+    reply: oneshot::Receiver<Reply>,
+    cancel: Option<(Ticket, L)>,
+}
+
+impl<L: Borrow<Link>> Pending<L> {
+    /// Makes a call.
+    pub(crate) fn new(
+        link: L,
         request: impl Into<Box<ClientRequest>>,
         options: CallOptions,
         takes: Takes,
-    ) -> Pending {
-        static TICKETS: AtomicU64 = AtomicU64::new(0);
-        let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
+    ) -> Self {
+        let ticket = mint();
         let (to, reply) = oneshot::channel();
         let call = NewCall {
             ticket,
@@ -142,21 +151,13 @@ impl Link {
             takes,
         };
         // When the driver is gone, `to` is dropped, which is what tells.
-        let _ = self.0.commands.send(Command::Call(call));
-        Pending {
+        let _ = link.borrow().0.commands.send(Command::Call(call));
+        Self {
             reply,
-            cancel: Some((ticket, self)),
+            cancel: Some((ticket, link)),
         }
     }
-}
 
-/// A call that was made.
-pub(crate) struct Pending {
-    reply: oneshot::Receiver<Reply>,
-    cancel: Option<(Ticket, Link)>,
-}
-
-impl Pending {
     /// What comes of it, or `None` if the driver was gone before it heard of the call.
     pub(crate) async fn outcome(&mut self) -> Option<Outcome> {
         self.reply().await.map(|reply| reply.outcome)
@@ -175,10 +176,28 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl<L: Borrow<Link>> Drop for Pending<L> {
     fn drop(&mut self) {
         if let Some((ticket, link)) = self.cancel.take() {
-            let _ = link.0.commands.send(Command::Cancel(ticket));
+            let _ = link.borrow().0.commands.send(Command::Cancel(ticket));
         }
     }
+}
+
+/// A ticket that no other call has.
+fn mint() -> Ticket {
+    /// Tickets that a thread takes at a time: what all threads count up costs each of them.
+    const BLOCK: u64 = 1 << 10;
+    static TAKEN: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        static NEXT: Cell<Ticket> = const { Cell::new(0) };
+    }
+    NEXT.with(|next| {
+        let ticket = match next.get() {
+            used if used % BLOCK == 0 => TAKEN.fetch_add(BLOCK, Ordering::Relaxed),
+            next => next,
+        };
+        next.set(ticket + 1);
+        ticket
+    })
 }

@@ -163,7 +163,7 @@ struct Open {
 }
 
 enum Way {
-    Stream(Pending),
+    Stream(Pending<Link>),
     Subscribed(Subscribed),
 }
 
@@ -175,7 +175,7 @@ impl Open {
         changes: &Arc<Changes>,
     ) -> Result<Self, ClientError> {
         if link.has(&Method::Listen) {
-            Self::stream(client, &link, filter, changes).await
+            Self::stream(client, link, filter, changes).await
         } else {
             Self::subscribed(client, link, filter, changes).await
         }
@@ -183,7 +183,7 @@ impl Open {
 
     async fn stream(
         client: &Client,
-        link: &Link,
+        link: Link,
         filter: &SubscriptionFilter,
         changes: &Arc<Changes>,
     ) -> Result<Self, ClientError> {
@@ -197,7 +197,7 @@ impl Open {
             progress: None,
             stream: Some(stream),
         };
-        let mut call = link.clone().call(request, client.0.options, takes);
+        let mut call = Pending::new(link, request, client.0.options, takes);
         // When it is not granted, `told` is dropped with the call.
         if let Ok(granted) = granted.await {
             let way = Way::Stream(call);
@@ -274,8 +274,7 @@ impl Drop for Subscribed {
             if self.client.0.hub.unsubscribe(&uri) {
                 let request = ClientRequest::Unsubscribe(SubscribeParams::new(uri));
                 let options = self.client.0.options;
-                let link = self.link.clone();
-                link.call(request, options, Takes::default()).forget();
+                Pending::new(&self.link, request, options, Takes::default()).forget();
             }
         }
     }

@@ -183,7 +183,7 @@ impl Incoming {
         Self::parse_after(frame, b"")
     }
 
-    /// The same, of a peer whose parameters had this `_meta` the last time: an object, or
+    /// The same, of a peer whose parameters or results had this `_meta` the last time: an object, or
     /// nothing. It is not looked through again.
     pub(crate) fn parse_after(frame: &Frame, meta: &[u8]) -> Self {
         // Most messages are ASCII, which is quicker to see than that they are UTF-8.
@@ -277,7 +277,7 @@ impl<'a> Envelope<'a> {
             let mut outline = Outline::default();
             let value = match &*name {
                 b"params" => members.outlined(meta, |name, place| outline.see(PARAMS, name, place)),
-                b"result" => members.outlined(b"", |name, place| outline.see(RESULT, name, place)),
+                b"result" => members.outlined(meta, |name, place| outline.see(RESULT, name, place)),
                 _ => members.value(),
             };
             let value = value.map_err(BadMessage::parse_error)?;

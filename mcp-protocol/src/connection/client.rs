@@ -21,8 +21,8 @@ use super::negotiate::{self, NegotiationError, Next, Peer, Stage, Waiting};
 use crate::compat;
 use crate::error::ErrorObject;
 use crate::jsonrpc::{
-    BadMessage, Batch, Incoming, Message, Notification, Outline, ProgressToken, RawJson, ReplyId,
-    Request, RequestId,
+    BadMessage, Batch, Frame, Incoming, Message, Notification, Outline, ProgressToken, RawJson,
+    ReplyId, Request, RequestId,
 };
 use crate::meta::{Last, ResultMeta};
 use crate::methods::{
@@ -136,6 +136,13 @@ impl ClientConnection {
             version: Arc::default(),
             output: VecDeque::new(),
         }
+    }
+
+    /// Reads a frame, to be [received](Self::receive): as [`Incoming::parse`] does, and sooner
+    /// where the server says of itself what it has said before.
+    #[must_use]
+    pub fn parse(&self, frame: &Frame) -> Incoming {
+        Incoming::parse_after(frame, self.last_meta.text())
     }
 
     /// The server has sent something.

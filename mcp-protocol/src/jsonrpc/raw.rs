@@ -41,7 +41,8 @@ impl RawJson {
     /// When the value cannot be JSON: a map whose keys are not strings, or a
     /// `Serialize` implementation that fails.
     pub fn encode(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
-        let mut text = Vec::new();
+        // Most values are small, and need no more.
+        let mut text = Vec::with_capacity(128);
         try_write(&mut text, value)?;
         Ok(Self(text.into()))
     }

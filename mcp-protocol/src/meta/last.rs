@@ -22,7 +22,7 @@ pub(crate) struct LastMeta {
 impl LastMeta {
     /// The text of all of it: an object, or nothing.
     pub(crate) fn text(&self) -> &[u8] {
-        &self.whole.text
+        self.whole.text()
     }
 
     /// Decodes a JSON text. `None` if it does not fit the type.
@@ -86,6 +86,11 @@ impl<T> Default for Last<T> {
 }
 
 impl<T: Clone> Last<T> {
+    /// Of JSON, or nothing.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     fn value_of(&self, text: &[u8]) -> Option<T> {
         self.value.as_ref().filter(|_| self.text == text).cloned()
     }

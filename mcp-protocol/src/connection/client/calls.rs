@@ -1,6 +1,7 @@
 //! The requests that a client has made: exactly one outcome each.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
 use super::super::after;
@@ -188,9 +189,16 @@ pub(in super::super) type Outcome = Result<RawResult, CallError>;
 #[derive(Default)]
 pub(super) struct Calls {
     open: CallMap<Call>,
-    deadlines: BTreeSet<(Instant, CallId)>,
+    /// The earliest on top, which always is one of an open call; below it there can be others.
+    deadlines: BinaryHeap<Reverse<Deadline>>,
     minted: u64,
 }
+
+type Deadline = (Instant, CallId);
+
+/// Deadlines of no open call that are not worth looking for, if there are no more than open
+/// calls.
+const STALE: usize = 64;
 
 impl Calls {
     /// The name of the next request. They begin with 1: there are servers that take 0 for
@@ -232,9 +240,7 @@ impl Calls {
 
     pub(super) fn close(&mut self, id: CallId) -> Option<Call> {
         let call = self.open.remove(&id)?;
-        if let Some(deadline) = call.deadline {
-            self.deadlines.remove(&(deadline, id));
-        }
+        self.sweep();
         Some(call)
     }
 
@@ -266,7 +272,7 @@ impl Calls {
 
     /// A call that has waited long enough.
     pub(super) fn late(&self, now: Instant) -> Option<CallId> {
-        let (deadline, id) = self.deadlines.first()?;
+        let Reverse((deadline, id)) = self.deadlines.peek()?;
         (*deadline <= now).then_some(*id)
     }
 
@@ -278,7 +284,9 @@ impl Calls {
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.deadlines.first().map(|(deadline, _)| *deadline)
+        self.deadlines
+            .peek()
+            .map(|Reverse((deadline, _))| *deadline)
     }
 
     /// Sets the deadline of a call that from now on waits again.
@@ -288,10 +296,27 @@ impl Calls {
         };
         let silence = call.options.timeout.map(|timeout| after(now, timeout));
         let deadline = silence.into_iter().chain(call.end).min();
-        if let Some(deadline) = std::mem::replace(&mut call.deadline, deadline) {
-            self.deadlines.remove(&(deadline, id));
-        }
+        let had_one = std::mem::replace(&mut call.deadline, deadline).is_some();
         self.deadlines
-            .extend(deadline.map(|deadline| (deadline, id)));
+            .extend(deadline.map(|deadline| Reverse((deadline, id))));
+        if had_one {
+            self.sweep();
+        }
+    }
+
+    /// Forgets deadlines of calls that have ended or wait for another one: those on top, and all
+    /// if they are too many.
+    fn sweep(&mut self) {
+        let open = &self.open;
+        let is_set = |Reverse((deadline, id)): &Reverse<Deadline>| {
+            open.get(id)
+                .is_some_and(|call| call.deadline == Some(*deadline))
+        };
+        while self.deadlines.peek().is_some_and(|top| !is_set(top)) {
+            self.deadlines.pop();
+        }
+        if self.deadlines.len() > 2 * open.len() + STALE {
+            self.deadlines.retain(is_set);
+        }
     }
 }
