@@ -275,24 +275,29 @@ impl<'a> Envelope<'a> {
         let mut members = Members::of(text);
         while let Some(name) = members.next_name().map_err(BadMessage::parse_error)? {
             let mut outline = Outline::default();
-            let value = match &*name {
-                b"params" => members.outlined(meta, |name, place| outline.see(PARAMS, name, place)),
-                b"result" => members.outlined(meta, |name, place| outline.see(RESULT, name, place)),
-                _ => members.value(),
+            let names = match &*name {
+                b"params" => Some(PARAMS),
+                b"result" => Some(RESULT),
+                _ => None,
+            };
+            let value = match names {
+                Some(names) => members
+                    .outlined(meta, |name, place| outline.see(names, name, place))
+                    .inspect(|value| {
+                        outline.begin_at(value.as_ptr().addr() - text.as_ptr().addr())
+                    }),
+                None => members.value(),
             };
             let value = value.map_err(BadMessage::parse_error)?;
-            let begin = value.as_ptr().addr() - text.as_ptr().addr();
             let (slot, name) = match &*name {
                 b"jsonrpc" => (&mut self.jsonrpc, "jsonrpc"),
                 b"id" => (&mut self.id, "id"),
                 b"method" => (&mut self.method, "method"),
                 b"params" => {
-                    outline.begin_at(begin);
                     self.outline = outline;
                     (&mut self.params, "params")
                 }
                 b"result" => {
-                    outline.begin_at(begin);
                     self.result_outline = outline;
                     (&mut self.result, "result")
                 }

@@ -67,6 +67,7 @@ mod error;
 mod jsonrpc;
 mod meta;
 mod methods;
+mod shared;
 pub mod tool;
 pub mod transport;
 pub mod types;
@@ -87,6 +88,7 @@ pub use methods::{
     ClientNotification, ClientRequest, ClientResult, Method, ResultError, ServerNotification,
     ServerRequest, ServerResult,
 };
+pub use shared::Shared;
 pub use version::{Era, ProtocolVersion, UnknownVersion};
 pub use wire::Extra;
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 pub(crate) use self::last::{Last, LastMeta};
 pub use self::trace::TraceContext;
+use crate::Shared;
 use crate::jsonrpc::{ProgressToken, RequestId};
 use crate::types::{ClientCapabilities, Implementation, LoggingLevel};
 use crate::wire::wire;
@@ -21,9 +22,9 @@ wire! {
         /// The revision that the request is written in. Required since 2026-07-28.
         optional "io.modelcontextprotocol/protocolVersion" => protocol_version: Arc<str>,
         /// What the sender can do. Required since 2026-07-28.
-        optional "io.modelcontextprotocol/clientCapabilities" => client_capabilities: Arc<ClientCapabilities>,
+        optional "io.modelcontextprotocol/clientCapabilities" => client_capabilities: Shared<ClientCapabilities>,
         /// Who the sender says it is. Since 2026-07-28.
-        optional "io.modelcontextprotocol/clientInfo" => client_info: Arc<Implementation>,
+        optional "io.modelcontextprotocol/clientInfo" => client_info: Shared<Implementation>,
         /// The lowest level of log messages that the sender wants for this request.
         /// Since 2026-07-28.
         optional "io.modelcontextprotocol/logLevel" => log_level: LoggingLevel,
@@ -55,7 +56,7 @@ wire! {
     /// The `_meta` of a result.
     pub open struct ResultMeta {
         /// Who the answering server says it is. Since 2026-07-28.
-        optional "io.modelcontextprotocol/serverInfo" => server_info: Arc<Implementation>,
+        optional "io.modelcontextprotocol/serverInfo" => server_info: Shared<Implementation>,
         /// The `subscriptions/listen` request that has ended. Since 2026-07-28.
         optional "io.modelcontextprotocol/subscriptionId" => subscription_id: RequestId,
     }

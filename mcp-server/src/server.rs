@@ -167,7 +167,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// More about the server than its name and version: a title, a website, icons.
     #[must_use]
     pub fn info(mut self, describe: impl FnOnce(Implementation) -> Implementation) -> Self {
-        self.config.info = Arc::new(describe((*self.config.info).clone()));
+        self.config.info = describe((*self.config.info).clone()).into();
         self
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::config::{ServerConfig, of_era};
 use super::session::Session;
+use crate::Shared;
 use crate::error::{ErrorCode, ErrorObject, brief};
 use crate::jsonrpc::{Outline, ProgressToken, RawJson};
 use crate::meta::{LastMeta, RequestMeta};
@@ -22,8 +23,8 @@ use crate::wire::wire;
 #[derive(Clone, Debug)]
 pub struct Caller {
     version: ProtocolVersion,
-    capabilities: Arc<ClientCapabilities>,
-    client: Option<Arc<Implementation>>,
+    capabilities: Shared<ClientCapabilities>,
+    client: Option<Shared<Implementation>>,
     log: Option<LoggingLevel>,
     progress: Option<ProgressToken>,
 }
@@ -213,7 +214,7 @@ fn legacy(
     match (method, newest) {
         (Method::Initialize | Method::Ping, Some(newest)) => Ok(Caller {
             version: newest,
-            capabilities: Arc::default(),
+            capabilities: Shared::default(),
             client: None,
             log: None,
             progress,

@@ -1,9 +1,9 @@
 //! What each side says of itself.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Limits, subscriptions};
+use crate::Shared;
 use crate::error::ErrorCode;
 use crate::methods::Method;
 use crate::types::{ClientCapabilities, Implementation, ServerCapabilities};
@@ -14,7 +14,7 @@ use crate::version::{Era, ProtocolVersion};
 #[non_exhaustive]
 pub struct ServerConfig {
     /// Name and version.
-    pub info: Arc<Implementation>,
+    pub info: Shared<Implementation>,
     /// How a model should use this server.
     pub instructions: Option<String>,
     /// What the server offers. A method without its capability is answered −32601.
@@ -35,7 +35,7 @@ impl ServerConfig {
     #[must_use]
     pub fn new(info: Implementation) -> Self {
         Self {
-            info: Arc::new(info),
+            info: info.into(),
             instructions: None,
             capabilities: ServerCapabilities::default(),
             methods: Vec::new(),
@@ -85,12 +85,12 @@ pub(super) fn offers(capabilities: &ServerCapabilities, method: &Method) -> bool
 #[non_exhaustive]
 pub struct ClientConfig {
     /// Name and version.
-    pub info: Arc<Implementation>,
+    pub info: Shared<Implementation>,
     /// Whether modern requests name the client. Default yes; legacy servers are always told.
     pub names_itself: bool,
     /// What the client can do. A question of a legacy server without its capability is
     /// refused here.
-    pub capabilities: Arc<ClientCapabilities>,
+    pub capabilities: Shared<ClientCapabilities>,
     /// The revisions that are spoken. Default: all. With a modern one among them the server
     /// is probed; with a legacy one it is initialized if it is not modern.
     pub versions: Vec<ProtocolVersion>,
@@ -103,9 +103,9 @@ impl ClientConfig {
     #[must_use]
     pub fn new(info: Implementation) -> Self {
         Self {
-            info: Arc::new(info),
+            info: info.into(),
             names_itself: true,
-            capabilities: Arc::default(),
+            capabilities: Shared::default(),
             versions: ProtocolVersion::ALL.to_vec(),
             limits: ClientLimits::default(),
         }

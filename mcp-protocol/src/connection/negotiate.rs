@@ -18,11 +18,10 @@
 //! Spec: [versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning),
 //! [compatibility on stdio](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility).
 
-use std::sync::Arc;
-
 use super::calls::CallId;
 use super::client::CallError;
 use super::config::{ClientConfig, of_era};
+use crate::Shared;
 use crate::error::{ErrorCode, ErrorObject, UnsupportedVersionData};
 use crate::jsonrpc::RawJson;
 use crate::methods::{ClientRequest, Method, ServerResult};
@@ -40,7 +39,7 @@ pub struct Peer {
     pub capabilities: ServerCapabilities,
     /// Who the server says it is. A claim: nothing should be decided by it. A modern server
     /// may leave it out.
-    pub info: Option<Arc<Implementation>>,
+    pub info: Option<Shared<Implementation>>,
     /// How to use the server, for the model.
     pub instructions: Option<String>,
 }
@@ -241,7 +240,7 @@ fn introduced(config: &ClientConfig, opening: &Opening, result: ServerResult) ->
         ServerResult::Initialize(result) => (
             vec![result.protocol_version],
             result.capabilities,
-            Some(Arc::new(result.server_info)),
+            Some(result.server_info.into()),
             result.instructions,
         ),
         _ => return no_common(config, Vec::new()),

@@ -399,8 +399,8 @@ impl ServerConnection {
             .expect("without a legacy revision, initialize is refused when it is classified");
         self.session.initialize(Terms {
             version,
-            capabilities: Arc::new(params.capabilities),
-            client: Arc::new(params.client_info),
+            capabilities: params.capabilities.into(),
+            client: params.client_info.into(),
             log: LoggingLevel::Info,
         });
         self.omits_unreadable_id |= version >= ProtocolVersion::V2025_11_25;

@@ -2,8 +2,7 @@
 //!
 //! Spec: [lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
 
-use std::sync::Arc;
-
+use crate::Shared;
 use crate::types::{ClientCapabilities, Implementation, LoggingLevel};
 use crate::version::ProtocolVersion;
 
@@ -11,8 +10,8 @@ use crate::version::ProtocolVersion;
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub(super) version: ProtocolVersion,
-    pub(super) capabilities: Arc<ClientCapabilities>,
-    pub(super) client: Arc<Implementation>,
+    pub(super) capabilities: Shared<ClientCapabilities>,
+    pub(super) client: Shared<Implementation>,
     /// The lowest level of log messages that the client wants.
     pub(super) log: LoggingLevel,
 }

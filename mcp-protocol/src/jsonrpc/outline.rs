@@ -194,6 +194,11 @@ mod tests {
             r#"{ "resultType" : "complete" , "content" : null, "structuredContent":{"a":[1.0]} }"#,
             r#"{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1"},"x":1},"content":[]}"#,
             r#"{"content":[],"content":[{"text":"a","type":"text"}],"_meta":null,"resultType":null}"#,
+            r#"{"content":[ {"type":"text","text":"a\n\u00e9"} , { "text" : "" , "ty\u0070e" : "t\u0065xt" } ]}"#,
+            r#"{"content":[{"type":"text","text":"a"},{"type":"image","data":"","mimeType":"a"}]}"#,
+            r#"{"content":[{"type":"text","text":"a","_meta":{},"annotations":{"priority":1}}]}"#,
+            r#"{"content":[{"type":"text","text":"a","text":"b"},{"type":"other","text":"c"}]}"#,
+            r#"{"content":[{"type":"text","text":"a","x":1},{"type":"text","text":"a"}]}"#,
         ] {
             let (quick, parsed) = results(result);
             assert!(quick.is_some() && quick == parsed, "{result}");
@@ -207,6 +212,12 @@ mod tests {
             "1",
             r#"{"content":1}"#,
             r#"{"content":[{"type":1}]}"#,
+            r#"{"content":[{"type":"text"}]}"#,
+            r#"{"content":[{"type":"text","text":null}]}"#,
+            r#"{"content":[{"type":"text","type":"text","text":"a"}]}"#,
+            r#"{"content":[{"type":"text","text":"\ud800"}]}"#,
+            r#"{"content":[["type","text"]]}"#,
+            r#"{"content":{"type":"text"}}"#,
             r#"{"isError":"true"}"#,
             r#"{"_meta":1}"#,
             r#"{"structuredContent":null}"#,

@@ -41,8 +41,7 @@ impl RawJson {
     /// When the value cannot be JSON: a map whose keys are not strings, or a
     /// `Serialize` implementation that fails.
     pub fn encode(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
-        // Most values are small, and need no more.
-        let mut text = Vec::with_capacity(128);
+        let mut text = room();
         try_write(&mut text, value)?;
         Ok(Self(text.into()))
     }
@@ -119,6 +118,12 @@ impl RawJson {
     pub(crate) fn bytes(&self) -> &Bytes {
         &self.0
     }
+}
+
+/// For most values there is no need of more.
+#[inline(never)]
+fn room() -> Vec<u8> {
+    Vec::with_capacity(128)
 }
 
 impl fmt::Debug for RawJson {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::RequestMeta;
+use crate::Shared;
 use crate::jsonrpc::Members;
 use crate::types::{ClientCapabilities, Implementation};
 
@@ -15,8 +16,8 @@ use crate::types::{ClientCapabilities, Implementation};
 pub(crate) struct LastMeta {
     whole: Last<RequestMeta>,
     version: Last<Option<Arc<str>>>,
-    capabilities: Last<Option<Arc<ClientCapabilities>>>,
-    client: Last<Option<Arc<Implementation>>>,
+    capabilities: Last<Option<Shared<ClientCapabilities>>>,
+    client: Last<Option<Shared<Implementation>>>,
 }
 
 impl LastMeta {
@@ -164,12 +165,10 @@ mod tests {
         let mut last = LastMeta::default();
         let mut read = |token: &str| last.read(meta("a", "x", token).as_bytes()).unwrap();
         let (first, second) = (read(r#","progressToken":1"#), read(r#","progressToken":2"#));
-        let same = |a: Option<Arc<_>>, b: Option<Arc<_>>| Arc::ptr_eq(&a.unwrap(), &b.unwrap());
-        assert!(same(first.client_info, second.client_info));
-        assert!(Arc::ptr_eq(
-            &first.client_capabilities.unwrap(),
-            &second.client_capabilities.unwrap()
-        ));
+        let info = |meta: &RequestMeta| &raw const **meta.client_info.as_ref().unwrap();
+        assert_eq!(info(&first), info(&second));
+        let can = |meta: &RequestMeta| &raw const **meta.client_capabilities.as_ref().unwrap();
+        assert_eq!(can(&first), can(&second));
     }
 
     #[test]

@@ -14,16 +14,16 @@ use crate::RawJson;
 ///
 /// It is written as JSON once, until it is changed, however often it is sent. What changes a
 /// clone changes that one only.
-pub struct List<T>(Arc<Shared<T>>);
+pub struct List<T>(Arc<Items<T>>);
 
-struct Shared<T> {
+struct Items<T> {
     items: Vec<T>,
     text: OnceLock<RawJson>,
     /// The same for peers of the older era.
     legacy: OnceLock<List<T>>,
 }
 
-impl<T> Shared<T> {
+impl<T> Items<T> {
     fn new(items: Vec<T>) -> Self {
         Self {
             items,
@@ -33,7 +33,7 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T: Clone> Clone for Shared<T> {
+impl<T: Clone> Clone for Items<T> {
     fn clone(&self) -> Self {
         Self::new(self.items.clone())
     }
@@ -98,7 +98,7 @@ impl<T: PartialEq> PartialEq for List<T> {
 
 impl<T> From<Vec<T>> for List<T> {
     fn from(items: Vec<T>) -> Self {
-        Self(Arc::new(Shared::new(items)))
+        Self(Arc::new(Items::new(items)))
     }
 }
 

@@ -47,8 +47,9 @@ struct Pair {
 
 fn client(spoken: &[ProtocolVersion]) -> ClientConnection {
     let mut config = ClientConfig::new(Implementation::new("client", "1"));
-    config.capabilities =
-        Arc::new(ClientCapabilities::new().elicitation(ElicitationCapability::new()));
+    config.capabilities = ClientCapabilities::new()
+        .elicitation(ElicitationCapability::new())
+        .into();
     config.versions = spoken.to_vec();
     ClientConnection::new(Arc::new(config))
 }

@@ -1,7 +1,6 @@
 //! One full value of each type. The minimal ones are what `new` gives.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use mcp_protocol::types::*;
 use mcp_protocol::{Meta, NotificationMeta, ProtocolVersion, RawJson, RequestMeta, ResultMeta};
@@ -30,12 +29,12 @@ pub(crate) fn meta() -> Meta {
 pub(crate) fn request_meta() -> RequestMeta {
     RequestMeta::new()
         .protocol_version(ProtocolVersion::LATEST.as_str())
-        .client_capabilities(Arc::new(client_capabilities()))
+        .client_capabilities(client_capabilities())
 }
 
 pub(crate) fn full_request_meta() -> RequestMeta {
     let mut meta = request_meta()
-        .client_info(Arc::new(implementation()))
+        .client_info(implementation())
         .log_level(LoggingLevel::Warning)
         .progress_token("token");
     meta.extra = self::meta().extra;
@@ -50,7 +49,7 @@ pub(crate) fn notification_meta() -> NotificationMeta {
 
 pub(crate) fn result_meta() -> ResultMeta {
     let mut meta = ResultMeta::new()
-        .server_info(Arc::new(implementation()))
+        .server_info(implementation())
         .subscription_id(7);
     meta.extra = self::meta().extra;
     meta

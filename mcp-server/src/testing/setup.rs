@@ -117,7 +117,7 @@ impl Setup {
     {
         let mut config = ClientConfig::new(Implementation::new("test", "0"));
         config.versions = vec![self.version];
-        config.capabilities = Arc::new(self.capabilities);
+        config.capabilities = self.capabilities.into();
         let (ours, theirs) = pair();
         let server = server.clone();
         let wakers = Arc::new(Wakers::default());
