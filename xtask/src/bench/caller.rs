@@ -1,42 +1,36 @@
-//! Our client, which calls our server: what either has to do for it.
+//! Clients that call our server: what either has to do for it.
 
 use std::io::{BufRead as _, BufReader, Error, Write as _};
+use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{io, thread};
 
-use super::drive::Speech;
-use super::peers::Peer;
+use super::compare::{Row, Take};
+use super::peers::Program;
 use super::server::Process;
 use crate::procfs;
-
-/// How many calls are in flight.
-pub(super) const DEPTHS: [usize; 2] = [1, 64];
 
 /// Calls of one measurement.
 const CALLS: usize = 6_400;
 
-/// What one call costs, in nanoseconds.
-pub(super) struct Side {
-    pub(super) depth: usize,
-    pub(super) client: f64,
-    pub(super) server: f64,
-    pub(super) wall: f64,
-}
-
-pub(super) fn measure(ours: &Peer, sides: &mut Vec<Side>) -> Result<(), String> {
-    let server = &ours.command(Speech::Modern)[0];
-    let mut caller = Caller::start(server).map_err(|error| format!("our client: {error}"))?;
-    for depth in DEPTHS {
-        let measured = caller
-            .calls(CALLS / 4, depth)
-            .and_then(|()| caller.side(depth));
-        sides.push(measured.map_err(|error| format!("our client: {error}"))?);
+/// Lets a client call our server, one call after another and then 64 at once.
+pub(super) fn measure(client: &Program, server: &str, take: Take<'_>) -> io::Result<()> {
+    let mut caller = Caller::start(&client.path, server)?;
+    let rows = [
+        (1, Row::ClientSequential, Row::ClientSequentialToServer),
+        (64, Row::ClientInFlight, Row::ClientInFlightToServer),
+    ];
+    for (depth, row, to_server) in rows {
+        caller.calls(CALLS / 4, depth)?;
+        let [client, server] = caller.costs(depth)?;
+        take(row, client);
+        take(to_server, client / server);
     }
     Ok(())
 }
 
-/// The program `caller`.
+/// A program that calls, as its standard input says.
 struct Caller {
     process: Process,
     /// The server that it has started.
@@ -46,8 +40,7 @@ struct Caller {
 }
 
 impl Caller {
-    fn start(server: &str) -> io::Result<Self> {
-        let program = std::path::Path::new(server).with_file_name("caller");
+    fn start(program: &Path, server: &str) -> io::Result<Self> {
         let mut command = Command::new(program);
         command
             .arg(server)
@@ -80,23 +73,17 @@ impl Caller {
         }
     }
 
-    fn side(&mut self, depth: usize) -> io::Result<Side> {
+    /// What a call costs the client and the server, in nanoseconds.
+    fn costs(&mut self, depth: usize) -> io::Result<[f64; 2]> {
         let used = |caller: &Self| {
             // What is running has not been counted yet.
             thread::sleep(Duration::from_millis(2));
             io::Result::Ok([procfs::cpu(caller.process.id)?, procfs::cpu(caller.server)?])
         };
         let before = used(self)?;
-        let start = Instant::now();
         self.calls(CALLS, depth)?;
-        let wall = start.elapsed();
         let after = used(self)?;
-        let per_call = |time: Duration| time.as_nanos() as f64 / CALLS as f64;
-        Ok(Side {
-            depth,
-            client: per_call(after[0].saturating_sub(before[0])),
-            server: per_call(after[1].saturating_sub(before[1])),
-            wall: per_call(wall),
-        })
+        let cost = |side: usize| after[side].saturating_sub(before[side]).as_nanos() as f64;
+        Ok([cost(0), cost(1)].map(|cost| cost / CALLS as f64))
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use super::caller::{self, Side};
+use super::caller;
 use super::counted;
 use super::drive::{Speech, Until};
 use super::page;
@@ -16,7 +16,8 @@ use super::peers::{self, Peer};
 use super::server::{Server, Wire};
 
 pub(super) fn run(rounds: usize, bless: bool) -> Result<(), String> {
-    let peers = peers::all()?;
+    let (peers, clients) = (peers::all()?, peers::clients()?);
+    let ours = &peers[OURS].command(Speech::Modern)[0];
     let mut samples = Samples::default();
     for round in 1..=rounds {
         println!("round {round} of {rounds}");
@@ -27,7 +28,12 @@ pub(super) fn run(rounds: usize, bless: bool) -> Result<(), String> {
                 }
             }
         }
-        caller::measure(&peers[OURS], &mut samples.client)?;
+        for (number, client) in clients.iter().enumerate() {
+            let mut take = |row, value| samples.add(row, number, value);
+            if let Err(error) = caller::measure(client, ours, &mut take) {
+                println!("client of {}: {error}", client.name);
+            }
+        }
     }
     println!("counting");
     for (number, peer) in peers.iter().enumerate() {
@@ -38,9 +44,19 @@ pub(super) fn run(rounds: usize, bless: bool) -> Result<(), String> {
         }
     }
     let text = format!(
-        "{}\n{}\n\n{}. Rounds: {rounds}.",
-        table(&peers, &samples),
-        client(&samples.client),
+        "{}\n{}\n{}. Rounds: {rounds}.",
+        table(
+            "server",
+            peers.iter().map(|peer| &*peer.name),
+            ROWS,
+            &samples
+        ),
+        table(
+            "client of our server",
+            clients.iter().map(|client| &*client.name),
+            CLIENT_ROWS,
+            &samples
+        ),
         page::circumstances()?
     );
     println!("\n{text}");
@@ -50,7 +66,7 @@ pub(super) fn run(rounds: usize, bless: bool) -> Result<(), String> {
     }
 }
 
-/// Which of the servers is which.
+/// Which of the servers, and of the clients, is which.
 const FLOOR: usize = 0;
 const OURS: usize = 1;
 
@@ -72,6 +88,10 @@ pub(super) enum Row {
     Sleeps,
     PeakSmall,
     PeakLarge,
+    ClientSequential,
+    ClientSequentialToServer,
+    ClientInFlight,
+    ClientInFlightToServer,
 }
 
 /// What stands at the beginning of a row, and how its values are written.
@@ -121,6 +141,26 @@ const ROWS: &[(Row, &str, Unit)] = &[
     (Row::PeakLarge, "peak memory, a text of 16 MB", Unit::Memory),
 ];
 
+/// The same of the clients.
+const CLIENT_ROWS: &[(Row, &str, Unit)] = &[
+    (
+        Row::ClientSequential,
+        "CPU, one call after another",
+        Unit::Time,
+    ),
+    (
+        Row::ClientSequentialToServer,
+        "… divided by the server's",
+        Unit::Number,
+    ),
+    (Row::ClientInFlight, "CPU, 64 calls in flight", Unit::Time),
+    (
+        Row::ClientInFlightToServer,
+        "… divided by the server's",
+        Unit::Number,
+    ),
+];
+
 #[derive(Clone, Copy)]
 enum Unit {
     /// In nanoseconds.
@@ -165,26 +205,19 @@ pub(super) fn thousands(value: f64) -> String {
     all.join(",")
 }
 
-/// What was measured: for a figure and a server, a value of each round.
+/// What was measured: for a figure and a program, a value of each round.
 #[derive(Default)]
-struct Samples {
-    servers: BTreeMap<(Row, usize), Vec<f64>>,
-    client: Vec<Side>,
-}
+struct Samples(BTreeMap<(Row, usize), Vec<f64>>);
 
 impl Samples {
-    fn add(&mut self, row: Row, server: usize, value: f64) {
-        self.servers.entry((row, server)).or_default().push(value);
+    fn add(&mut self, row: Row, program: usize, value: f64) {
+        self.0.entry((row, program)).or_default().push(value);
     }
 
-    /// The values of a server; none unless it has one of each round.
-    fn of(&self, row: Row, server: usize) -> &[f64] {
-        let values = |server| {
-            self.servers
-                .get(&(row, server))
-                .map_or(&[][..], Vec::as_slice)
-        };
-        match values(server) {
+    /// The values of a program; none unless it has one of each round.
+    fn of(&self, row: Row, program: usize) -> &[f64] {
+        let values = |program| self.0.get(&(row, program)).map_or(&[][..], Vec::as_slice);
+        match values(program) {
             values_here if values_here.len() == values(FLOOR).len() => values_here,
             _ => &[],
         }
@@ -197,7 +230,7 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// Takes what a part of a round has found out about one server.
+/// Takes what a part of a round has found out about one program.
 pub(super) type Take<'a> = &'a mut dyn FnMut(Row, f64);
 
 /// A round: each part of all servers, then the next part.
@@ -270,13 +303,18 @@ fn both(
     Ok(sequential.timing.median_trip())
 }
 
-fn table(peers: &[Peer], samples: &Samples) -> String {
-    let names: Vec<_> = peers.iter().map(|peer| peer.name.as_str()).collect();
-    let mut text = format!("| per call | {} |\n", names.join(" | "));
-    text += &format!("|---|{}\n", "---:|".repeat(peers.len()));
-    for (row, name, unit) in ROWS {
-        let cells: Vec<_> = (0..peers.len())
-            .map(|server| cell(samples, *row, *unit, server))
+fn table<'a>(
+    of: &str,
+    names: impl Iterator<Item = &'a str>,
+    rows: &[(Row, &str, Unit)],
+    samples: &Samples,
+) -> String {
+    let names: Vec<_> = names.collect();
+    let mut text = format!("| {of}, per call | {} |\n", names.join(" | "));
+    text += &format!("|---|{}\n", "---:|".repeat(names.len()));
+    for (row, name, unit) in rows {
+        let cells: Vec<_> = (0..names.len())
+            .map(|program| cell(samples, *row, *unit, program))
             .collect();
         text += &format!("| {name} | {} |\n", cells.join(" | "));
     }
@@ -284,49 +322,23 @@ fn table(peers: &[Peer], samples: &Samples) -> String {
 }
 
 /// How many times the floor's, and how much that is.
-fn cell(samples: &Samples, row: Row, unit: Unit, server: usize) -> String {
-    let (values, floor) = (samples.of(row, server), samples.of(row, FLOOR));
+fn cell(samples: &Samples, row: Row, unit: Unit, program: usize) -> String {
+    let (values, floor) = (samples.of(row, program), samples.of(row, FLOOR));
     let Some(value) = median(values.iter().copied()) else {
         return "–".to_owned();
     };
-    if server == FLOOR {
+    if program == FLOOR {
         return unit.write(value);
     }
     let ratios = values.iter().zip(floor).map(|(value, floor)| value / floor);
     let ratio = median(ratios).unwrap_or(f64::NAN);
     let ratio = format!("{} ×", digits(ratio));
-    let ratio = if server == OURS {
+    let ratio = if program == OURS {
         format!("**{ratio}**")
     } else {
         ratio
     };
     format!("{ratio} ({})", unit.write(value))
-}
-
-/// What the client costs, beside the server that it calls.
-fn client(sides: &[Side]) -> String {
-    let told = caller::DEPTHS.iter().map(|depth| {
-        let sides = || sides.iter().filter(|side| side.depth == *depth);
-        let ratio = median(sides().map(|side| side.client / side.server)).unwrap_or(f64::NAN);
-        let middle = |of: fn(&Side) -> f64| median(sides().map(of)).unwrap_or(f64::NAN);
-        let (client, server) = (middle(|side| side.client), middle(|side| side.server));
-        format!(
-            "{} {} × what the server does ({} and {} of CPU; a call takes {})",
-            match depth {
-                1 => "one call after another,".to_owned(),
-                depth => format!("{depth} in flight,"),
-            },
-            digits(ratio),
-            Unit::Time.write(client),
-            Unit::Time.write(server),
-            Unit::Time.write(middle(|side| side.wall)),
-        )
-    });
-    let told: Vec<_> = told.collect();
-    format!(
-        "Our client with our server costs, {}.",
-        told.join("; with ")
-    )
 }
 
 #[cfg(test)]
@@ -358,9 +370,10 @@ mod tests {
 
     #[test]
     fn each_figure_is_in_the_table_once() {
-        let mut rows: Vec<_> = ROWS.iter().map(|(row, ..)| *row).collect();
+        let rows = [ROWS, CLIENT_ROWS].concat();
+        let mut rows: Vec<_> = rows.into_iter().map(|(row, ..)| row).collect();
         rows.dedup();
-        assert_eq!(rows.len(), Row::PeakLarge as usize + 1);
+        assert_eq!(rows.len(), Row::ClientInFlightToServer as usize + 1);
     }
 
     #[test]

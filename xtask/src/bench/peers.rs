@@ -23,6 +23,28 @@ impl Peer {
     }
 }
 
+/// A client that is compared.
+pub(super) struct Program {
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+}
+
+/// Builds all clients that are compared. The first one is the floor, the second one is ours.
+pub(super) fn clients() -> Result<Vec<Program>, String> {
+    let program = |name: &str, path| Program {
+        name: name.to_owned(),
+        path,
+    };
+    Ok(vec![
+        program("floor", build("caller-floor", &[])?.join("caller-floor")),
+        program(&version("fairline-mcp-client")?, ours()?.join("caller")),
+        program(
+            &version("rmcp")?,
+            build("caller-rmcp", &[])?.join("caller-rmcp"),
+        ),
+    ])
+}
+
 /// Builds all servers that are compared. The first one is the floor, the second one is ours.
 pub(super) fn all() -> Result<Vec<Peer>, String> {
     let ours = ours()?;
@@ -89,7 +111,14 @@ pub(super) fn version(package: &str) -> Result<String, String> {
     let lock =
         fs::read_to_string(folder().join("Cargo.lock")).map_err(|error| error.to_string())?;
     version_in(&lock, package)
-        .map(|version| format!("{} {version}", package.trim_end_matches("-server")))
+        .map(|version| {
+            format!(
+                "{} {version}",
+                package
+                    .trim_end_matches("-server")
+                    .trim_end_matches("-client")
+            )
+        })
         .ok_or(format!("no package {package} is locked"))
 }
 
