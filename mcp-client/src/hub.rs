@@ -155,7 +155,8 @@ impl Hub {
     }
 
     pub(crate) fn set_level(&self, level: LoggingLevel) {
-        self.level.store(level as u8 + 1, Ordering::Relaxed);
+        let level = (level as u8).saturating_add(1);
+        self.level.store(level, Ordering::Relaxed);
     }
 
     /// There will be no more connection.

@@ -197,7 +197,25 @@ fn mint() -> Ticket {
             used if used % BLOCK == 0 => TAKEN.fetch_add(BLOCK, Ordering::Relaxed),
             next => next,
         };
-        next.set(ticket + 1);
+        next.set(ticket.wrapping_add(1));
         ticket
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn no_two_calls_have_the_same_ticket() {
+        const EACH: usize = 3_000;
+        let threads = [(); 4].map(|()| thread::spawn(|| [(); EACH].map(|()| mint())));
+        let all = threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap());
+        assert_eq!(all.collect::<HashSet<_>>().len(), 4 * EACH);
+    }
 }

@@ -196,9 +196,8 @@ pub(super) struct Calls {
 
 type Deadline = (Instant, CallId);
 
-/// Deadlines of no open call that are not worth looking for, if there are no more than open
-/// calls.
-const STALE: usize = 64;
+/// Deadlines among which those of no open call are not worth looking for.
+const FEW: usize = 128;
 
 impl Calls {
     /// The name of the next request. They begin with 1: there are servers that take 0 for
@@ -315,8 +314,35 @@ impl Calls {
         while self.deadlines.peek().is_some_and(|top| !is_set(top)) {
             self.deadlines.pop();
         }
-        if self.deadlines.len() > 2 * open.len() + STALE {
+        if self.deadlines.len() > FEW && self.deadlines.len() / 2 > open.len() {
             self.deadlines.retain(is_set);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_have_ended_leave_no_more_than_a_few_deadlines() {
+        let (mut calls, mut now) = (Calls::default(), Instant::now());
+        let open = |calls: &mut Calls, now| {
+            let id = calls.mint();
+            calls.open(id, Method::Ping, Era::Legacy, CallOptions::default(), now);
+            id
+        };
+        // Its deadline is the next one all the time.
+        let first = open(&mut calls, now);
+        let deadline = calls.deadline();
+        for _ in 0..10 * FEW {
+            now += Duration::from_millis(1);
+            let id = open(&mut calls, now);
+            calls.close(id);
+            assert!(calls.deadlines.len() <= FEW + 1);
+        }
+        assert_eq!(calls.deadline(), deadline);
+        calls.close(first);
+        assert_eq!(calls.deadline(), None);
     }
 }
