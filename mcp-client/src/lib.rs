@@ -108,7 +108,7 @@ pub use mcp_protocol::connection::{CallError, Change, NegotiationError, Peer};
 pub use mcp_protocol::tool::ToolArgs;
 pub use mcp_protocol::{
     ClientNotification, ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson,
-    ServerNotification, ServerResult, transport, types,
+    ServerNotification, ServerResult, Shared, transport, types,
 };
 #[cfg(feature = "stdio")]
 pub use mcp_transport_stdio::child;

@@ -122,6 +122,7 @@ mod error;
 mod events;
 mod field;
 pub mod guide;
+mod handle;
 pub mod input;
 mod key;
 pub mod limit;
@@ -154,7 +155,7 @@ pub use mcp_protocol::connection::{Caller, Limits, ServerConfig};
 pub use mcp_protocol::tool::{ArgumentError, ToolArgs, ToolSet};
 pub use mcp_protocol::{
     ClientRequest, ErrorCode, ErrorObject, Method, ProtocolVersion, RawJson, RequestMeta,
-    ServerNotification, ServerResult, TraceContext, transport, types,
+    ServerNotification, ServerResult, Shared, TraceContext, transport, types,
 };
 pub use schemars;
 
@@ -164,11 +165,12 @@ pub use changes::Changes;
 pub use content::{IntoContent, Json, Structured};
 pub use context::Context;
 pub use error::{BuildError, ServeError, ServiceDown, ToolError, ToolResultExt};
+pub use handle::ServerHandle;
 pub use prompt::{IntoMessages, Prompt, PromptArgs, Render, optional_argument, required_argument};
 pub use resource::{Directory, Resource, StaticResource, Template, Variables, base64, resource_fn};
 pub use seal::StateKey;
 pub use serve::Serving;
-pub use server::{Server, ServerHandle};
+pub use server::Server;
 pub use stats::Stats;
 pub use tool::{Run, RunBlocking, RunTools, Running, Tool, tool_fn};
 

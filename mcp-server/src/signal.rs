@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::server::ServerHandle;
+use crate::handle::ServerHandle;
 
 /// The exit status of a process that SIGINT has ended.
 const INTERRUPTED: i32 = 130;
