@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_the_same_whatever_was_the_last_meta() {
+    fn a_message_is_the_same_whatever_was_the_last_meta() {
         let metas = ["{}", r#"{"x":1}"#, r#"{"x":1,"y":"}"}"#, "1", ""];
         for params in [
             r#"{"name":"a","_meta":{"x":1}}"#,
@@ -156,11 +156,13 @@ mod tests {
             r#"{"_meta":{"x":1 }}"#,
             r#"{"_meta":"#,
         ] {
-            let frame = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params}}}"#);
-            let frame = Frame::from(frame);
-            for meta in metas {
-                let read = Incoming::parse_after(&frame, meta.as_bytes());
-                assert_eq!(read, Incoming::parse(&frame), "{meta} {params}");
+            for begin in [r#""method":"a","params""#, r#""result""#] {
+                let frame = format!(r#"{{"jsonrpc":"2.0","id":1,{begin}:{params}}}"#);
+                let frame = Frame::from(frame);
+                for meta in metas {
+                    let read = Incoming::parse_after(&frame, meta.as_bytes());
+                    assert_eq!(read, Incoming::parse(&frame), "{meta} {begin} {params}");
+                }
             }
         }
     }
