@@ -10,7 +10,9 @@
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::attempt::Attempt;
 
