@@ -8,6 +8,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::RawJson;
+use crate::jsonrpc::serialize_raw;
 
 /// A value that many messages carry, such as who one of the sides is: it is cloned cheaply, and
 /// encoded as JSON once.
@@ -63,7 +64,7 @@ impl<T: Serialize> Serialize for Shared<T> {
                 self.0.json.get_or_init(|| json)
             }
         };
-        json.serialize(serializer)
+        serialize_raw(serializer, json.as_bytes(), || &self.0.value)
     }
 }
 
@@ -95,7 +96,7 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Shared<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::Implementation;
+    use crate::types::{Implementation, List};
 
     #[test]
     fn it_is_written_and_read_as_what_it_holds() {
@@ -113,6 +114,19 @@ mod tests {
         }
         let read: Shared<Implementation> = RawJson::encode(&shared).unwrap().decode().unwrap();
         assert_eq!(read, shared);
+    }
+
+    #[test]
+    fn in_another_format_it_is_what_it_holds_too() {
+        let shared = Shared::from(Implementation::new("a", "1"));
+        let list = List::from([1_u8, 2]);
+        for _ in 0..2 {
+            let mut bytes = Vec::new();
+            // Somebody else has the list, too, so that its text is kept.
+            ciborium::into_writer(&(&shared, list.clone()), &mut bytes).unwrap();
+            let read: (Shared<Implementation>, List<u8>) = ciborium::from_reader(&*bytes).unwrap();
+            assert_eq!(read, (shared.clone(), list.clone()));
+        }
     }
 
     #[test]

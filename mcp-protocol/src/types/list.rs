@@ -9,6 +9,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::RawJson;
+use crate::jsonrpc::serialize_raw;
 
 /// Items that are seldom changed and often sent: a vector whose clones share its memory.
 ///
@@ -134,15 +135,18 @@ impl<'a, T> IntoIterator for &'a List<T> {
 
 impl<T: Serialize> Serialize for List<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Some(text) = self.0.text.get() {
-            return text.serialize(serializer);
-        }
-        if Arc::strong_count(&self.0) == 1 {
+        let text = match self.0.text.get() {
+            Some(text) => text,
             // Nobody else could make use of the text.
-            return self.0.items.serialize(serializer);
-        }
-        let text = RawJson::encode(&self.0.items).map_err(S::Error::custom)?;
-        self.0.text.get_or_init(|| text).serialize(serializer)
+            None if Arc::strong_count(&self.0) == 1 => {
+                return self.0.items.serialize(serializer);
+            }
+            None => {
+                let text = RawJson::encode(&self.0.items).map_err(S::Error::custom)?;
+                self.0.text.get_or_init(|| text)
+            }
+        };
+        serialize_raw(serializer, text.as_bytes(), || &self.0.items)
     }
 }
 

@@ -295,6 +295,10 @@ impl Calls {
         };
         let silence = call.options.timeout.map(|timeout| after(now, timeout));
         let deadline = silence.into_iter().chain(call.end).min();
+        if call.deadline == deadline {
+            // Whatever it waits for, it is not to be noted once more each time.
+            return;
+        }
         let had_one = std::mem::replace(&mut call.deadline, deadline).is_some();
         self.deadlines
             .extend(deadline.map(|deadline| Reverse((deadline, id))));
@@ -344,5 +348,20 @@ mod tests {
         assert_eq!(calls.deadline(), deadline);
         calls.close(first);
         assert_eq!(calls.deadline(), None);
+    }
+
+    #[test]
+    fn reports_without_end_leave_no_more_than_a_few_deadlines() {
+        let (mut calls, mut now) = (Calls::default(), Instant::now());
+        let id = calls.mint();
+        let mut options = CallOptions::default();
+        options.progress = true;
+        options.longest = options.timeout;
+        calls.open(id, Method::CallTool, Era::Legacy, options, now);
+        for _ in 0..10 * FEW {
+            now += Duration::from_millis(1);
+            assert!(calls.progress(id, now));
+            assert!(calls.deadlines.len() <= FEW + 1);
+        }
     }
 }
