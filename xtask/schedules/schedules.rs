@@ -482,6 +482,10 @@ pub(crate) mod time {
             Self(BEGUN.with(|begun| *begun) + PASSED.get())
         }
 
+        pub(crate) fn elapsed(self) -> Duration {
+            Self::now().0.duration_since(self.0)
+        }
+
         pub(crate) fn from_std(instant: std::time::Instant) -> Self {
             Self(instant)
         }
